@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a tool says and how it ends: the answer and its facts on stdout, one error line on stderr,
+ * or with --json one record on stdout. With arguments.h the only module here that prints or exits.
+ */
+#ifndef CELL_REPORT_H
+#define CELL_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdnoreturn.h>
+
+#include "exit_code.h"
+
+/*
+ * Call first in main. TOOL is the fixed name, not argv[0]. Makes sure that descriptors 0 to 2
+ * exist (a closed stdout stays unwritable, so it shows as 111) and refuses set-uid use.
+ */
+void report_begin(const char *tool);
+
+/* Chooses the form; arguments_begin calls it, tools need not. */
+void report_mode(bool json, bool quiet);
+bool report_is_json(void);
+
+/* The name given to report_begin. */
+const char *report_tool(void);
+
+/* One line on stderr ("cell-x: message"), an error record with --json, then exit CODE. */
+noreturn void die(enum cell_exit code, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* As die, with ": " and the text of errno behind it; the record then has error.errno. */
+noreturn void die_errno(enum cell_exit code, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A warning line on stderr; silent with --quiet. Control characters are escaped. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The first line of the text form; with CELL_NO it is also the record's error message. */
+void report_answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Adds a field to the record and, in the text form, its lines: "KEY VALUE", "KEY.SUB VALUE" for
+ * objects, one line an element for arrays. Takes over VALUE; NULL (it could not be made) is 111.
+ */
+void report_field(const char *key, json_t *value);
+
+/* As report_field, but only in the record. */
+void report_json_field(const char *key, json_t *value);
+
+/* Text for the text form only, printed as it is behind the answer (a ruleset, a listing). */
+void report_body(const char *text);
+
+/* Prints the record or the text, flushes, and exits with CODE, or 111 if output was lost. */
+noreturn void report_finish(enum cell_exit code);
+
+/* For tools with one record an item: a new object with the fields that every record begins with. */
+json_t *report_new_record(enum cell_exit code);
+
+/* Prints RECORD as one line on STREAM and releases it. 0, or -1 with errno. */
+int report_print_record(FILE *stream, json_t *record);
+
+/* Flushes stdout and exits with CODE, or 111 if output was lost. For tools that printed already. */
+noreturn void report_close(enum cell_exit code);
+
+/* Values for report_field; NULL if they can't be made. Not UTF-8 becomes \xHH (see text.h). */
+json_t *report_string(const char *text);
+json_t *report_bytes(const void *bytes, size_t length);
+json_t *report_decimal(unsigned long long number); /* as a string: safe above 2^53 */
+json_t *report_mask(unsigned long long mask);	   /* 16 hex digits */
+
+#endif
