@@ -16,7 +16,7 @@ BUILT   := $(patsubst cmd/%.c,%,$(filter $(TOOLS:%=cmd/%.c),$(wildcard cmd/*.c))
 LIBS_cell-capcheck   := -lcap
 LIBS_cell-exec       := -lseccomp -lcap
 LIBS_cell-proxycheck := -lssl -lcrypto
-LIBS_cell-publish    := -lssl -lcrypto
+LIBS_cell-publish    := -lcrypto
 LIBS_cell-policy     := -lnftables -lmnl
 LIBS_cell-watch      := -lnetfilter_log -lmnl -lseccomp -lcap
 LIBS                 := -ljansson

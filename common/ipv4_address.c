@@ -33,6 +33,28 @@ enum ipv4_verdict ipv4_parse(const char *text, size_t length, struct in_addr *ad
 	return IPV4_OK;
 }
 
+enum ipv4_verdict ipv4_parse_network(const char *text, size_t length, struct in_addr *address,
+				     struct in_addr *mask)
+{
+	size_t slash = 0, digits;
+	unsigned bits = 0;
+
+	while (slash < length && text[slash] != '/')
+		slash++;
+	digits = slash < length ? length - slash - 1 : 0;
+	if (digits < 1 || digits > 2 || (digits == 2 && text[slash + 1] == '0'))
+		return IPV4_MALFORMED;
+	for (size_t i = slash + 1; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return IPV4_MALFORMED;
+		bits = bits * 10 + (unsigned)(text[i] - '0');
+	}
+	if (bits > 32 || ipv4_parse(text, slash, address) != IPV4_OK)
+		return IPV4_MALFORMED;
+	mask->s_addr = bits == 0 ? 0 : htonl(UINT32_MAX << (32 - bits));
+	return (address->s_addr & ~mask->s_addr) == 0 ? IPV4_OK : IPV4_MALFORMED;
+}
+
 enum ipv4_verdict ipv4_classify(struct in_addr address)
 {
 	uint32_t value = ntohl(address.s_addr);

@@ -22,6 +22,13 @@ enum ipv4_verdict {
  */
 enum ipv4_verdict ipv4_parse(const char *text, size_t length, struct in_addr *address);
 
+/*
+ * A network as "172.18.0.0/16", length 0 to 32, no bit set behind it, into ADDRESS and MASK
+ * (network byte order). IPV4_OK or IPV4_MALFORMED.
+ */
+enum ipv4_verdict ipv4_parse_network(const char *text, size_t length, struct in_addr *address,
+				     struct in_addr *mask);
+
 /* What kind of address it is: IPV4_OK if a proxy could be published at it. */
 enum ipv4_verdict ipv4_classify(struct in_addr address);
 

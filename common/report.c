@@ -365,6 +365,30 @@ void report_finish(enum cell_exit code)
 	report_close(code);
 }
 
+void report_before_exec(void)
+{
+	if (report.json)
+		print_record(CELL_OK, NULL);
+	else
+		print_text();
+	if (ferror(stdout) || fflush(stdout) != 0) {
+		if (errno == 0)
+			errno = EIO;
+		lost("write to standard output");
+	}
+}
+
+void report_exec_failed(const char *program)
+{
+	enum cell_exit code = errno == ENOENT ? CELL_EXEC_NOT_FOUND : CELL_EXEC_UNUSABLE;
+	autofree char *line = text_to_line(program, strlen(program));
+
+	if (!report.quiet)
+		(void)fprintf(stderr, "%s: cannot run %s: %s\n", report.tool,
+			      line != NULL ? line : "the program", strerror(errno));
+	exit(code);
+}
+
 void report_close(enum cell_exit code)
 {
 	/* A write that failed earlier, one that fails now, and one that only close() tells of. */

@@ -55,6 +55,15 @@ void report_body(const char *text);
 /* Prints the record or the text, flushes, and exits with CODE, or 111 if output was lost. */
 noreturn void report_finish(enum cell_exit code);
 
+/*
+ * Prints the record or the text of a step that is done, for tools that then become another
+ * program, and flushes; 111 if output was lost. Behind it only warn and report_exec_failed.
+ */
+void report_before_exec(void);
+
+/* execvp failed for PROGRAM (errno): one line on stderr, then exit 126 or 127. */
+noreturn void report_exec_failed(const char *program);
+
 /* For tools with one record an item: a new object with the fields that every record begins with. */
 json_t *report_new_record(enum cell_exit code);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether what is published can be used: the health question of cell-publish --check. */
+#ifndef CELL_PROXY_HEALTH_H
+#define CELL_PROXY_HEALTH_H
+
+#include <jansson.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "certificate_authority.h"
+
+#define PROXY_AUTHORITY "mitmproxy-ca.pem" /* private key and certificate, in the state directory \
+					    */
+
+enum proxy_health {
+	PROXY_HEALTHY,
+	PROXY_UNHEALTHY, /* reason says what is wrong */
+	PROXY_UNKNOWN,	 /* reason and number (errno) say what could not be looked at */
+};
+
+struct proxy_health_question {
+	int directory; /* the published one */
+	int state;     /* -1: not visible here, the private key is not compared */
+	bool connect;
+	uint16_t port;
+	int64_t timeout; /* nanoseconds, for the connection alone */
+	time_t now;
+};
+
+struct proxy_health_answer {
+	char reason[512]; /* one clause */
+	int number;
+	bool address_known;
+	struct in_addr address;
+	struct certificate certificate; /* released by the caller */
+	json_t *unlisted;		/* an array that the caller provides */
+};
+
+/* Asks everything in turn; the first thing that is wrong is the answer. */
+enum proxy_health proxy_health_ask(const struct proxy_health_question *question,
+				   struct proxy_health_answer *answer);
+
+#endif
