@@ -9,19 +9,10 @@
 
 #include "cleanup.h"
 
-enum shared_file_verdict shared_file_read(int directory, const char *name, struct shared_file *file)
+enum shared_file_verdict shared_file_read_fd(int fd, struct shared_file *file)
 {
-	struct stat status;
-	autoclose fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
 	file->length = 0;
 	file->bytes[0] = '\0';
-	if (fd < 0 && (errno == ENXIO || errno == ENODEV))
-		return SHARED_FILE_NOT_REGULAR; /* a socket, or a device without a driver */
-	if (fd < 0 || fstat(fd, &status) != 0)
-		return SHARED_FILE_FAILED;
-	if (!S_ISREG(status.st_mode))
-		return SHARED_FILE_NOT_REGULAR;
 	for (;;) {
 		ssize_t n =
 			read(fd, file->bytes + file->length, sizeof(file->bytes) - file->length);
@@ -38,6 +29,22 @@ enum shared_file_verdict shared_file_read(int directory, const char *name, struc
 	}
 	file->bytes[file->length] = '\0';
 	return SHARED_FILE_OK;
+}
+
+enum shared_file_verdict shared_file_read(int directory, const char *name, struct shared_file *file)
+{
+	struct stat status;
+	autoclose fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	file->length = 0;
+	file->bytes[0] = '\0';
+	if (fd < 0 && (errno == ENXIO || errno == ENODEV))
+		return SHARED_FILE_NOT_REGULAR; /* a socket, or a device without a driver */
+	if (fd < 0 || fstat(fd, &status) != 0)
+		return SHARED_FILE_FAILED;
+	if (!S_ISREG(status.st_mode))
+		return SHARED_FILE_NOT_REGULAR;
+	return shared_file_read_fd(fd, file);
 }
 
 const char *shared_file_verdict_text(enum shared_file_verdict verdict, int number)

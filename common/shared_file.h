@@ -27,6 +27,9 @@ struct shared_file {
 enum shared_file_verdict shared_file_read(int directory, const char *name,
 					  struct shared_file *file);
 
+/* As shared_file_read, from a descriptor that stays the caller's: standard input, a pipe. */
+enum shared_file_verdict shared_file_read_fd(int fd, struct shared_file *file);
+
 /* The reason in words, to stand behind "cannot read X: "; for SHARED_FILE_FAILED errno's text. */
 const char *shared_file_verdict_text(enum shared_file_verdict verdict, int number);
 
