@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -57,6 +56,8 @@ static noreturn void lost(const char *what)
 void report_begin(const char *tool)
 {
 	report.tool = tool;
+	/* Else jansson reads /dev/urandom, which in a subject's image may be anything. */
+	json_object_seed(1);
 	/* O_PATH needs no file that an empty root lacks, and reads and writes on it are EBADF. */
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
@@ -113,16 +114,34 @@ static void set_field(json_t *object, const char *key, json_t *value)
 	}
 }
 
+/*
+ * RFC 3339 in UTC. Reckoned here because gmtime and strftime read the file that TZ names, or
+ * /etc/localtime (tzset(3)): in a subject's image that is the subject's file.
+ */
 static json_t *time_now(void)
 {
+	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	struct timeval now;
-	struct tm utc;
-	char day[sizeof("YYYY-MM-DDTHH:MM:SS") + 8];
+	long long days, seconds;
+	int year = 1970, month = 0;
 
-	if (gettimeofday(&now, NULL) != 0 || gmtime_r(&now.tv_sec, &utc) == NULL ||
-	    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &utc) == 0)
+	if (gettimeofday(&now, NULL) != 0 || now.tv_sec < 0)
 		return NULL;
-	return json_sprintf("%s.%03dZ", day, (int)(now.tv_usec / 1000));
+	days = now.tv_sec / 86400;
+	seconds = now.tv_sec % 86400;
+	for (;;) {
+		bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+		int length = month_days[month] + (leap && month == 1);
+
+		if (days < length)
+			break;
+		days -= length;
+		month = (month + 1) % 12;
+		year += month == 0;
+	}
+	return json_sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month + 1, (int)days + 1,
+			    (int)(seconds / 3600), (int)(seconds / 60 % 60), (int)(seconds % 60),
+			    (int)(now.tv_usec / 1000));
 }
 
 static json_t *environment_value(const char *name)
