@@ -33,9 +33,9 @@ enum watch_class watch_class_find(const char *text, size_t length)
 {
 	while (length > 0 && (text[length - 1] == '\0' || text[length - 1] == ' '))
 		length--;
-	for (int class = 0; class < WATCH_COUNTED; class ++)
-		if (strlen(classes[class].counter) == length &&
-		    memcmp(classes[class].counter, text, length) == 0)
-			return (enum watch_class) class;
+	for (int i = 0; i < WATCH_COUNTED; i++)
+		if (strlen(classes[i].counter) == length &&
+		    memcmp(classes[i].counter, text, length) == 0)
+			return (enum watch_class)i;
 	return WATCH_FOREIGN;
 }
