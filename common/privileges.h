@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Giving up ids, groups and capabilities for ever, and asking the kernel whether they are gone. */
+#ifndef CELL_PRIVILEGES_H
+#define CELL_PRIVILEGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Bits of capabilities, as the kernel numbers them (capabilities(7)). */
+struct privileges_sets {
+	uint64_t inheritable, permitted, effective, bounding, ambient;
+};
+
+struct privileges_plan {
+	uint64_t drop; /* capabilities that leave all five sets; UINT64_MAX: every one */
+	bool set_ids;  /* real, effective and saved ids become user and group */
+	uid_t user;
+	gid_t group;
+	bool empty_groups; /* no supplementary group is left */
+	/* What only root can take away may stay: supplementary groups and the bounding set. */
+	bool lenient;
+};
+
+enum privileges_verdict {
+	PRIVILEGES_OK,
+	PRIVILEGES_READ,    /* the sets could not be read; errno, as in all below */
+	PRIVILEGES_AMBIENT, /* a set could not be emptied of what shall leave it */
+	PRIVILEGES_BOUNDING,
+	PRIVILEGES_SETS,
+	PRIVILEGES_GROUPS,
+	PRIVILEGES_GROUP_ID,
+	PRIVILEGES_USER_ID,
+	PRIVILEGES_KEPT, /* every call succeeded, and yet the kernel shows something left */
+};
+
+/* The calling thread's five sets, without /proc. 0, or -1 with errno. */
+int privileges_read(struct privileges_sets *sets);
+
+/*
+ * Carries PLAN out and then reads everything back. Any verdict but PRIVILEGES_OK leaves a process
+ * that has lost some of it: it must end. For a process with one thread.
+ */
+enum privileges_verdict privileges_drop(const struct privileges_plan *plan);
+
+/* The failed step, to stand behind "cannot ": "empty the bounding set". */
+const char *privileges_verdict_text(enum privileges_verdict verdict);
+
+#endif
