@@ -13,7 +13,7 @@ TOOLS   := $(STATIC) $(DYNAMIC)
 BUILT   := $(patsubst cmd/%.c,%,$(filter $(TOOLS:%=cmd/%.c),$(wildcard cmd/*.c)))
 
 # Libraries of each tool beside the common ones. Nothing links both libnftables and OpenSSL.
-LIBS_cell-exec       := -lseccomp -lcap
+LIBS_cell-exec       := -lseccomp
 LIBS_cell-proxycheck := -lssl -lcrypto
 LIBS_cell-publish    := -lcrypto
 LIBS_cell-policy     := -lnftables -lmnl
