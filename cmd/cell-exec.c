@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "capability_set.h"
 #include "cleanup.h"
 #include "descriptors.h"
 #include "privileges.h"
@@ -56,12 +57,6 @@ static const struct option options[] = {{"user", required_argument, NULL, OPT_US
 					{"unprivileged", no_argument, NULL, OPT_UNPRIVILEGED},
 					{"print-filter", required_argument, NULL, OPT_PRINT_FILTER},
 					ARGUMENTS_COMMON};
-
-/* What the gate refuses: each is shown to get past a cell, or is total. */
-static const uint64_t gate_deny = 1ULL << CAP_NET_RAW | 1ULL << CAP_NET_ADMIN |
-				  1ULL << CAP_SYS_ADMIN | 1ULL << CAP_SYS_MODULE |
-				  1ULL << CAP_SYS_RAWIO | 1ULL << CAP_DAC_READ_SEARCH |
-				  1ULL << CAP_BPF;
 
 enum { MAX_ALLOWED = 64 };
 
@@ -136,7 +131,8 @@ static void parse(struct request *request, int argc, char **argv)
 		die(CELL_USAGE, "no PROGRAM to run (see --help)");
 	if (request->privileges.lenient && request->new_privileges)
 		die(CELL_USAGE, "--unprivileged leans on no_new_privs: no --allow new-privileges");
-	request->privileges.drop = request->keep_capabilities ? gate_deny : UINT64_MAX;
+	request->privileges.drop =
+		request->keep_capabilities ? capability_denied_default : UINT64_MAX;
 	request->privileges.empty_groups =
 		request->privileges.set_ids || !request->keep_capabilities;
 }

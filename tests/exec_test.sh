@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib/cell_test.sh"
 
 uid=61234
+plain() { setpriv --reuid "$uid" --regid "$uid" "$@"; }
 held() { # FIELD: from the status file that the subject itself read last
 	sed -n "s/^$1:[[:space:]]*//p" "$work/out"
 }
@@ -119,7 +120,6 @@ test_new_privileges_are_allowed_only_where_the_filter_can_do_without() {
 }
 
 test_what_cannot_be_given_up_ends_it() {
-	plain() { setpriv --reuid "$uid" --regid "$uid" "$@"; }
 	expect_error 111 'bounding set' plain --clear-groups cell-exec true
 	expect_error 111 'bounding set' plain --clear-groups cell-exec --caps keep true
 	expect_error 111 'supplementary groups' \
