@@ -90,7 +90,24 @@ $(UNIT): $(B)/unit/%: $(B)/obj/tests/unit/%.o $(ARCHIVE)
 	$(Q)$(CC) $(ALL_CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $< $(ARCHIVE) \
 		$(LIBS_$(patsubst %_test,%,$*)) -lcap -lseccomp -lcrypto $(LIBS)
 
-test-build: all $(BUILT:%=$(B)/test/%) $(UNIT)
+# Programs and modules that tests run or load: tests/lib/X.c is build/test/lib/X, without the
+# common archive; X_module.c a shared object; X_static.c static, to run in an empty root.
+, := ,
+HELPERS := $(patsubst tests/lib/%.c,$(B)/test/lib/%,$(wildcard tests/lib/*.c))
+HELPERS := $(HELPERS:%_module=%_module.so)
+define build_helper
+$(call say,CC,$<)
+@mkdir -p $(@D)
+$(Q)$(CC) -D_GNU_SOURCE $(WARN) -O1 -g $(1) -o $@ $<
+endef
+$(filter %_module.so,$(HELPERS)): $(B)/test/lib/%.so: tests/lib/%.c Makefile
+	$(call build_helper,-shared -fPIC)
+$(filter %_static,$(HELPERS)): $(B)/test/lib/%: tests/lib/%.c Makefile
+	$(call build_helper,-static -Wl$(,)--no-warnings)
+$(filter-out %_module.so %_static,$(HELPERS)): $(B)/test/lib/%: tests/lib/%.c Makefile
+	$(call build_helper,-pthread)
+
+test-build: all $(BUILT:%=$(B)/test/%) $(UNIT) $(HELPERS)
 
 check:  ## install what is missing, build, run every test
 	$(Q)tests/run

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# needs: root strace python3
+# The hostile root itself: what it offers does get into programs that ask for it.
+. "$(dirname "$0")/lib/cell_test.sh"
+. "$top/tests/lib/hostile_root.sh"
+
+test_setup() {
+	hostile_root_new
+}
+
+test_a_static_program_that_asks_for_a_user_is_caught() {
+	hostile_root_run -- "$CELL_TEST_BIN/lib/hostile_victim_static"
+	assertContains 'what it touched' "$hostile_broken" '/etc/nsswitch.conf'
+	assertContains 'what it touched' "$hostile_broken" 'connect unix:/var/run/nscd/socket'
+	assertContains 'what it loaded' "$hostile_broken" 'hostile code was loaded'
+	assertContains 'whom it asked' "$hostile_broken" 'the nscd socket was asked'
+}
+
+test_what_is_allowed_is_not_counted() {
+	hostile_root_run 'open /*' 'connect unix:/var/run/nscd/socket' -- \
+		"$CELL_TEST_BIN/lib/hostile_victim_static"
+	assertEquals ' hostile code was loaded the nscd socket was asked' "$hostile_broken"
+}
+
+test_a_tool_that_does_not_run_is_no_verdict() {
+	hostile_root_run -- /etc/passwd
+	assertContains 'verdict' "$hostile_broken" 'no verdict'
+}
+
+. "$CELL_TEST_SHUNIT2"
