@@ -107,6 +107,13 @@ $(filter %_static,$(HELPERS)): $(B)/test/lib/%: tests/lib/%.c Makefile
 $(filter-out %_module.so %_static,$(HELPERS)): $(B)/test/lib/%: tests/lib/%.c Makefile
 	$(call build_helper,-pthread)
 
+# Once more as programs of another C library see the world.
+$(B)/test/lib/hosts_lookup_musl: tests/lib/hosts_lookup.c Makefile
+	$(call say,MUSL,$<)
+	@mkdir -p $(@D)
+	$(Q)musl-gcc -static -std=gnu11 -Wall -Wextra -Werror -O1 -g -o $@ $<
+HELPERS += $(B)/test/lib/hosts_lookup_musl
+
 test-build: all $(BUILT:%=$(B)/test/%) $(UNIT) $(HELPERS)
 
 check:  ## install what is missing, build, run every test
