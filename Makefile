@@ -114,13 +114,39 @@ $(B)/test/lib/hosts_lookup_musl: tests/lib/hosts_lookup.c Makefile
 	$(Q)musl-gcc -static -std=gnu11 -Wall -Wextra -Werror -O1 -g -o $@ $<
 HELPERS += $(B)/test/lib/hosts_lookup_musl
 
-test-build: all $(BUILT:%=$(B)/test/%) $(UNIT) $(HELPERS)
+test-build: all bundle $(BUILT:%=$(B)/test/%) $(UNIT) $(HELPERS)
 
 check:  ## install what is missing, build, run every test
 	$(Q)tests/run
 
 demo:  ## install what is missing, build, and try a dozen ways out with and without the seal
 	$(Q)share/cell/examples/demo
+
+# A directory to bind or copy to /opt/cell in images that are not Debian's: every tool, and for the
+# dynamic ones their libraries and the loader. They name that loader, or the image's would be asked.
+AT     := /opt/cell
+BUNDLE := $(B)/bundle$(AT)
+BUNDLED_DYNAMIC := $(patsubst %,$(BUNDLE)/bin/%,$(filter $(DYNAMIC),$(BUILT)))
+$(BUNDLED_DYNAMIC): $(BUNDLE)/bin/%: $(B)/obj/cmd/%.o $(ARCHIVE)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)loader=$$(readelf -l /usr/bin/env | sed -n 's/.*interpreter: .*\/\(.*\)]/\1/p') && \
+	$(CC) $(ALL_CFLAGS) -pie $(ALL_LDFLAGS) -Wl,-dynamic-linker=$(AT)/lib/$$loader \
+		-Wl,-rpath,$(AT)/lib -Wl,--disable-new-dtags -o $@ $< $(ARCHIVE) $(LIBS_$*) $(LIBS)
+
+BUILT_DYNAMIC := $(patsubst %,$(B)/bin/%,$(filter $(DYNAMIC),$(BUILT)))
+BUILT_STATIC  := $(patsubst %,$(B)/bin/%,$(filter $(STATIC),$(BUILT)))
+$(BUNDLE)/made: $(BUNDLED_DYNAMIC) $(BUILT_STATIC) $(BUILT_DYNAMIC) \
+		$(wildcard $(SCRIPTS:%=cmd/%)) $(shell find share/cell -type f)
+	$(call say,COPY,$(BUNDLE))
+	@mkdir -p $(BUNDLE)/lib
+	$(Q)cp $(BUILT_STATIC) $(wildcard $(SCRIPTS:%=cmd/%)) $(BUNDLE)/bin/
+	$(Q)ldd $(BUILT_DYNAMIC) | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^\t\(\/[^ ]*\) .*/\1/p' | \
+		sort -u | xargs cp -L -t $(BUNDLE)/lib
+	$(Q)rm -rf $(BUNDLE)/share && mkdir $(BUNDLE)/share && cp -R share/cell $(BUNDLE)/share/
+	$(Q)touch $@
+
+bundle: $(BUNDLE)/made  ## build/bundle/opt/cell: what runs in any image at /opt/cell
 
 clean:  ## remove everything that was built
 	$(Q)rm -rf $(B)
