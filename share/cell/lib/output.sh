@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# The output directory: made once, never mixed, locked while the trial lives.
+
+# output_make: makes $out (and $state in it), takes its lock on descriptor 9, or ends with 125.
+output_make() {
+	umask 077
+	out_shown=${opt_out:-trials/$(date -u +%Y%m%dT%H%M%SZ)-$CELL_TRIAL}
+	if [ -z "$opt_out" ] && ! mkdir -p trials 2>/dev/null; then
+		complain "run_trial: not started: cannot make the directory trials here"
+		exit 125
+	fi
+	if ! output_reason=$(mkdir -m 0700 -- "$out_shown" 2>&1); then
+		complain "run_trial: not started: ${output_reason#mkdir: }"
+		exit 125
+	fi
+	out=$(readlink -f -- "$out_shown")
+	state=$out/.state
+	if ! mkdir "$state" "$out/subject" 2>/dev/null || ! : >"$out/run.log" ||
+		! : >"$out/evidence.jsonl" || ! : >"$out/lock"; then
+		complain "run_trial: not started: cannot write in $out_shown"
+		exit 125
+	fi
+	exec 9>"$out/lock"
+	flock -n 9
+	export out state out_shown
+}

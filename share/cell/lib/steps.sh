@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# One helper for every step of a trial: names it, runs it, keeps its record and its time.
+
+# note NAME TEXT: keeps a fact for the summary.
+note() { printf '%s\n' "$2" >"$state/$1"; }
+
+# end_trial OUTCOME STEP TOOL CODE MESSAGE: says how the trial ended, once; the first one counts.
+end_trial() {
+	[ ! -e "$state/outcome" ] || return 0
+	note cause_step "$2"
+	note cause_tool "$3"
+	note cause_exit "$4"
+	note cause_message "$5"
+	note outcome "$1"
+}
+
+# not_started STEP TOOL CODE MESSAGE: no subject ran. Ends the trial; run_trial says the rest.
+not_started() {
+	end_trial not-started "$@"
+	exit 125
+}
+
+# Ends the trial if a signal came; asked between two steps, while no subject runs.
+check_interrupt() {
+	if [ -e "$state/interrupt" ]; then
+		end_trial interrupted "${CELL_STEP:-setup}" run_trial 0 "$(cat "$state/interrupt")"
+		exit 125
+	fi
+}
+
+# record_text FIELD: a string field of the last record, for a line on the terminal. The records
+# are ours, compact and one line; jq reads them once, at the end.
+record_text() {
+	printf '%s\n' "$record" | sed -n 's/.*"'"$1"'":"\(\([^"\\]\|\\.\)*\)".*/\1/p' |
+		sed 's/\\\(["\\]\)/\1/g'
+}
+
+# ask STEP TOOL PREFIX... -- : runs "PREFIX... TOOL --json ARG...", keeps $record and $answer.
+# An answer is a pair: 0 or 1 count only together with one record of that tool whose exit is that
+# number, since bwrap, nsenter and docker exec have a 1 of their own; else $answer is 103.
+# usage: ask STEP TOOL RUNNER ARG...   where RUNNER is a function of the engine or "plain"
+ask() {
+	CELL_STEP=$1
+	ask_tool=$2
+	ask_runner=$3
+	shift 3
+	export CELL_STEP
+	check_interrupt
+	ask_began=$(now_ns)
+	answer=0
+	"$ask_runner" "$ask_tool" --json "$@" >"$state/record" 2>"$state/stderr" || answer=$?
+	record=$(cat "$state/record")
+	ask_seconds=$(seconds_since "$ask_began")
+	case $record in
+	*"
+"*) ask_pair=no ;;
+	'{"tool":"'"$ask_tool"'","format":1,'*'"exit":'"$answer",*'}') ask_pair=yes ;;
+	*) ask_pair=no ;;
+	esac
+	if [ "$ask_pair" = yes ]; then
+		printf '%s\n' "$record" >>"$out/evidence.jsonl"
+	else
+		case $answer in 0 | 1) answer=103 ;; esac
+	fi
+	message=
+	if [ "$answer" -ne 0 ]; then
+		[ "$ask_pair" = no ] || message=$(record_text message)
+		[ -n "$message" ] || message=$(head -n 1 "$state/stderr" | cut -c 1-300)
+		[ -n "$message" ] || message="$ask_tool said $answer"
+	fi
+	printf '%s %s %s\n' "$CELL_STEP" "$ask_seconds" "$answer" >>"$state/steps"
+}
+
+# require: as ask, and anything but 0 ends the trial before the subject exists.
+require() {
+	ask "$@"
+	[ "$answer" -eq 0 ] || {
+		say_step "${1%%.*}" NO "$message"
+		not_started "$1" "$2" "$answer" "$message"
+	}
+}
+
+plain() {
+	plain_tool=$1
+	shift
+	"$cell_bin/$plain_tool" "$@"
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Running the subject: its streams, its time, and what to do when something else ends first.
+
+capture_limit=67108864 # bytes of each stream that are kept; what follows is counted and dropped
+
+# capture NAME FD: sets up a FIFO $run/NAME that goes to descriptor FD and, bounded, to a file. The
+# subject never gets SIGPIPE or a full disk from it: tee goes on without a reader that is gone.
+capture() {
+	mkfifo "$run/$1" "$run/$1.file"
+	mkdir -p "$out/${1%.*}"
+	(
+		exec 3<&- 7>&-
+		keep_status=0
+		head -c "$capture_limit" >"$out/${1%.*}/${1#*.}" || keep_status=$?
+		[ "$keep_status" -eq 0 ] || echo 1 >"$state/$1.lost"
+		wc -c >"$state/$1.dropped"
+	) <"$run/$1.file" &
+	capture_pids="$capture_pids $!"
+	setsid tee --output-error=warn-nopipe "$run/$1.file" <"$run/$1" >&"$2" 2>/dev/null 3<&- 7>&- &
+	capture_pids="$capture_pids $!"
+}
+
+# timer SECONDS EVENT: writes EVENT to the pipe of events later.
+timer() {
+	(
+		exec 3<&- 4>&- 5>&-
+		sleep "$1"
+		echo "$2" >&7
+	) &
+}
+
+subject_run() {
+	capture_pids=
+	note subject_user "$subject_user"
+	note subject_uid "$subject_uid"
+	note subject_started_at "$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)"
+	subject_began=$(now_ns)
+	if [ -z "$opt_interactive" ]; then
+		capture subject.stdout 4
+		capture subject.stderr 5
+	fi
+	subject_outcome=exited subject_status=0 subject_timed_out=
+	: >"$state/subject_started"
+	engine_subject "$@"
+	if [ -n "$opt_timeout" ]; then
+		say_step subject running "at most $opt_timeout s"
+		timer "$opt_timeout" time
+	else
+		say_step subject running ''
+	fi
+	subject_wait
+	note subject_ended_at "$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)"
+	note subject_seconds "$(seconds_since "$subject_began")"
+	note subject_exit "$subject_status"
+	note subject_timed_out "$subject_timed_out"
+	subject_after
+	[ -z "$opt_keep" ] || subject_keep
+	# What the subject left running ends here, and with it the last writers of its streams.
+	engine_subject_end
+	for capture_pid in $capture_pids; do wait "$capture_pid" || :; done
+	for capture_lost in "$state"/*.lost; do
+		[ ! -e "$capture_lost" ] ||
+			end_trial void capture head 1 "the subject's output could not be written"
+	done
+}
+
+# The loop over events until the subject has ended. Whatever asks it to end: TERM, grace, KILL.
+subject_wait() {
+	stopping= stop_began=
+	while read -r event detail <&7; do
+		case $event in
+		subject)
+			subject_status=$detail
+			break
+			;;
+		proxy)
+			requests=$(grep -c '"event":"request"' "$out/hits.jsonl" || :)
+			say_step proxy DIED "exit $detail after $requests requests"
+			end_trial void proxy mitmdump "$detail" \
+				"the proxy ended while the subject ran; last request: $(tail -n 1 "$out/hits.jsonl" | cut -c 1-300)"
+			subject_outcome=void
+			subject_stop KILL
+			;;
+		watch)
+			end_trial void watch cell-watch "$detail" 'cell-watch ended while the subject ran'
+			subject_outcome=void
+			subject_stop KILL
+			;;
+		time)
+			[ -z "$stopping" ] || continue
+			subject_timed_out=1
+			subject_outcome=timed-out
+			subject_stop TERM
+			;;
+		signal)
+			if [ -z "$stopping" ]; then
+				end_trial interrupted subject run_trial 0 "$(cat "$state/interrupt")"
+				subject_outcome=interrupted
+				subject_stop TERM
+			else
+				subject_stop KILL
+			fi
+			;;
+		grace) subject_stop KILL ;;
+		esac
+	done
+	case $subject_outcome in
+	timed-out) say_step subject "time is up after $opt_timeout s; TERM, gone after $(seconds_since "$stop_began") s" '' ;;
+	interrupted) say_step subject stopped "by us after $(seconds_since "$subject_began") s" ;;
+	void) say_step subject stopped "after $(seconds_since "$subject_began") s" ;;
+	*) say_step subject "exited $subject_status" '' "$(seconds_since "$subject_began")" ;;
+	esac
+}
+
+# subject_stop TERM|KILL
+subject_stop() {
+	[ -n "$stop_began" ] || stop_began=$(now_ns)
+	if [ "$1" = TERM ]; then
+		stopping=1
+		engine_subject_signal TERM
+		timer "$opt_grace" grace
+	else
+		stopping=1
+		engine_subject_signal KILL
+	fi
+}
+
+# The verifier: in the same cell, after the subject, the seal still on; its end is not the trial's.
+subject_after() {
+	[ -n "$opt_after" ] || return 0
+	case $subject_outcome in void | interrupted) return 0 ;; esac
+	mkdir -p "$out/after"
+	after_status=0
+	after_began=$(now_ns)
+	engine_in_subject_as_is sh -c "$opt_after" >"$out/after/stdout" 2>"$out/after/stderr" \
+		</dev/null || after_status=$?
+	note after "$after_status $(seconds_since "$after_began")"
+	say_step after "exited $after_status" '' "$(seconds_since "$after_began")"
+}
+
+subject_keep() {
+	say "run_trial: the cell stays up; Enter or a signal ends it. To look inside:"
+	say "  $(engine_how_to_enter)"
+	(
+		read -r _ </dev/tty && echo enter >&7
+	) 2>/dev/null &
+	while read -r event _ <&7; do
+		case $event in enter | signal) break ;; esac
+	done
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Makes summary.json from what run_trial's steps left. Inputs by name: see summary_make.
+
+def lines: split("\n") | map(select(length > 0));
+def number: if . == null or . == "" then null else tonumber end;
+
+# NAME and its value on alternating lines
+def pairs: split("\n") | [range(0; length - 1; 2) as $i | {(.[$i]): .[$i + 1]}] | add // {};
+
+# the last record of a step
+def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
+
+($facts | pairs) as $fact
+| ($streams | split("\n") | map(number // 0)) as $stream
+| 67108864 as $limit
+| ($fact.outcome) as $outcome
+| ($fact.subject_started_at != null) as $started
+| ($fact.policy_unchanged == "0" and $fact.same_namespace == "0") as $held
+| ($fact.subject_exit | number) as $code
+| ($fact.identity // "" | split(" ")) as $identity
+| ($counters[0].counters // {}) as $counter
+| {
+	format: 1, tool: "run_trial", version: $version, trial: $trial, engine: $engine,
+	outcome: $outcome, exit: $exit,
+	sealed: ($started and $held and ($outcome != "void")),
+	cause: (
+		if $outcome == "exited" or $outcome == "timed-out" then null
+		else {step: $fact.cause_step, tool: $fact.cause_tool, exit: ($fact.cause_exit | number),
+			message: $fact.cause_message}
+		end),
+	subject: {
+		started: $started, argv: $ARGS.positional,
+		user: $fact.subject_user, uid: ($fact.subject_uid | number),
+		environment: ($environment | lines),
+		started_at: $fact.subject_started_at, ended_at: $fact.subject_ended_at,
+		seconds: ($fact.subject_seconds | number),
+		exit: $code,
+		signal: (if $code != null and $code > 128 and $code <= 192 then $code - 128 else null end),
+		timed_out: ($fact.subject_timed_out == "1"),
+		captured: ($captured == "1"),
+		stdout: {bytes: ($stream[0] + $stream[1]), truncated: ($stream[1] > 0)},
+		stderr: {bytes: ($stream[2] + $stream[3]), truncated: ($stream[3] > 0)}
+	},
+	namespace: {identity: $identity[0], cookie: $identity[1], same_at_end: ($fact.same_namespace == "0")},
+	gate: (step_record("again.capabilities") | {held: (.held // []), sets: (.sets // {})}),
+	proxy: {
+		host: $host, address: $fact.proxy_address, port: $port,
+		certificate_sha256: (step_record("proxy").certificate.sha256 // null),
+		requests: $requests, blocked: $blocked, raw_tunnels: $tunnels,
+		alive_at_end: ($fact.proxy_alive == "1")
+	},
+	policy: {
+		mode: ($counters[0].mode // null),
+		ruleset_sha256: (step_record("again.policy").ruleset_sha256 // step_record("policy").ruleset_sha256 // null),
+		unchanged: ($fact.policy_unchanged == "0"),
+		counters: ($counter | with_entries(.key |= sub("^refused_"; "")))
+	},
+	probe: ($probe[0] // {} | {closed, kept, still_open, lost, absent, vacuous}),
+	refused: (
+		[$counter | to_entries[] | select(.key | startswith("refused_")) | .value.packets] | add
+		| {packets: ., recorded: ($refused[0].records // null), lost: ($refused[0].lost // null),
+			truncated: ($refused[0].truncated // null)}),
+	tampering: ($files | lines | map(select(endswith(" hosts-end")) | "hosts")),
+	after: ($fact.after // null | if . == null then null
+		else split(" ") | {exit: (.[0] | number), seconds: (.[1] | number)} end),
+	steps: ($steps | lines | map(split(" ") | {step: .[0], seconds: (.[1] | number), exit: (.[2] | number)})),
+	files: ($files | lines | map(capture("^(?<bytes>[0-9]+) (?<sha256>[0-9a-f]{64})  (?<name>.*)$")
+		| {(.name): {bytes: (.bytes | number), sha256: .sha256}}) | add // {}),
+	versions: {kernel: $kernel, nftables: $nftables, mitmproxy: $mitmproxy, cell: $version}
+}

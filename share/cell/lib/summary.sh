@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# The end of a trial, in run_trial's own shell: judges what the steps left, writes summary.json.
+
+# fact NAME [FALLBACK]: what a step noted.
+fact() { if [ -s "$state/$1" ]; then cat "$state/$1"; else printf '%s\n' "${2:-}"; fi; }
+
+# void STEP TOOL CODE MESSAGE: a subject ran, and nothing is proven.
+void() {
+	[ "$(fact outcome)" = interrupted ] || note outcome void
+	note cause_step "$1"
+	note cause_tool "$2"
+	note cause_exit "$3"
+	note cause_message "$4"
+}
+
+# The trial's shell ended without a word: killed from outside, or the setup's time ran out.
+summary_judge() {
+	if [ ! -e "$state/outcome" ]; then
+		if [ -e "$state/subject_started" ]; then
+			void trial run_trial "$trial_status" 'the trial was ended from outside'
+			[ ! -s "$state/interrupt" ] || note outcome interrupted
+		elif [ -s "$state/interrupt" ]; then
+			note outcome interrupted
+			note cause_message "$(cat "$state/interrupt")"
+		else
+			note outcome not-started
+			note cause_step "$(tail -n 1 "$state/steps" 2>/dev/null | cut -d ' ' -f 1)"
+			note cause_tool run_trial
+			note cause_exit 99
+			note cause_message 'the trial was ended from outside'
+			[ ! -e "$state/setup_late" ] ||
+				note cause_message "setup did not finish within $opt_setup_timeout s"
+		fi
+	elif [ -e "$state/subject_started" ] && [ ! -e "$state/finished" ] &&
+		[ "$(fact outcome)" != void ] && [ "$(fact outcome)" != interrupted ]; then
+		void end run_trial "$trial_status" 'the trial ended before its end was checked'
+	fi
+	# Evidence that must be there, and whole: JSON lines.
+	[ "$(fact outcome)" != not-started ] && [ -e "$state/subject_started" ] || return 0
+	for summary_file in evidence.jsonl refused.jsonl hits.jsonl; do
+		if [ ! -f "$out/$summary_file" ]; then
+			void evidence run_trial 103 "$summary_file is missing"
+		elif [ "$(tail -c 1 "$out/$summary_file" | wc -l)" -eq 0 ] && [ -s "$out/$summary_file" ] ||
+			grep -qv '^{.*}$' "$out/$summary_file"; then
+			void evidence run_trial 103 "$summary_file is not JSON lines"
+		fi
+	done
+}
+
+# summary_write COMMAND...: everything but summary.json is final before its digest is taken.
+summary_write() {
+	summary_judge
+	summary_outcome=$(fact outcome)
+	summary_cause=$(fact cause_message)
+	case $summary_outcome in
+	exited) summary_exit=$(fact subject_exit 125) ;;
+	timed-out) summary_exit=124 ;;
+	void) summary_exit=122 ;;
+	interrupted)
+		case $(fact interrupt) in INT) summary_exit=130 ;; HUP) summary_exit=129 ;; *) summary_exit=143 ;; esac
+		;;
+	*) summary_exit=125 ;;
+	esac
+	[ ! -s "$out/hosts-end" ] || say "  warning  the subject's hosts file was changed (tampering, hosts-end)"
+	summary_last_words
+	rm -rf "$state/run"
+	if ! summary_make "$@" 2>"$state/summary.log"; then
+		complain "run_trial: cannot write summary.json: $(tail -n 1 "$state/summary.log" 2>/dev/null)"
+		[ -e "$state/subject_started" ] && summary_exit=122 || summary_exit=125
+		return 0
+	fi
+	rm -rf "$state"
+}
+
+# count FILE TEXT
+count() { grep -cF -- "$2" "$out/$1" 2>/dev/null || :; }
+
+summary_last_words() {
+	summary_requests=$(count hits.jsonl '"event":"request"')
+	case $summary_outcome in
+	exited | timed-out)
+		summary_refused=$(fact refused | sed -n 's/.*"packets":\([0-9]*\).*/\1/p')
+		say_step end sealed "same namespace, same policy; $summary_requests requests, ${summary_refused:-0} packets refused"
+		;;
+	not-started)
+		complain "run_trial: not started: $summary_cause. Trying again is free."
+		;;
+	void) complain "run_trial: void: $summary_cause. It counts as an attempt." ;;
+	interrupted) complain 'run_trial: interrupted' ;;
+	esac
+}
+
+summary_make() {
+	[ -e "$state/run" ] || :
+	(
+		cd "$out"
+		find . -type f ! -path './.state/*' ! -name summary.json ! -name sha256sums ! -name lock \
+			! -name 'summary.json.*' -printf '%P\n' | LC_ALL=C sort | tr '\n' '\0' |
+			xargs -0 sha256sum >sha256sums
+		xargs -a sha256sums -d '\n' -n 1 sh -c 'f=${1#*  }; echo "$(stat -c %s "$f") $1"' sh >"$state/files"
+	)
+	for summary_name in steps environment probe counters refused watch_versions; do
+		[ -e "$state/$summary_name" ] || : >"$state/$summary_name"
+	done
+	for summary_stream in stdout stderr; do
+		stat -c %s "$out/subject/$summary_stream" 2>/dev/null || echo 0
+		fact "subject.$summary_stream.dropped" 0
+	done >"$state/streams"
+	(
+		cd "$state"
+		for summary_name in *; do
+			case $summary_name in
+			outcome | cause_* | subject_* | identity | proxy_address | policy_unchanged | same_namespace | after | proxy_alive | interrupt)
+				printf '%s\n' "$summary_name"
+				head -n 1 "$summary_name" | tr -d '\n'
+				echo
+				;;
+			esac
+		done
+	) >"$state/facts"
+	jq -n -c --arg trial "$CELL_TRIAL" --arg engine "$opt_engine" --argjson exit "$summary_exit" \
+		--arg version "$(version)" --arg kernel "$(uname -r)" \
+		--arg nftables "$(dpkg-query -W -f '${Version}' libnftables1 2>/dev/null || echo unknown)" \
+		--arg mitmproxy "$(summary_mitmproxy)" \
+		--arg captured "$([ -n "$opt_interactive" ] || echo 1)" \
+		--arg host "${CELL_PROXY_HOST:-cell-proxy}" --argjson port "${CELL_PROXY_PORT:-8080}" \
+		--argjson requests "${summary_requests:-0}" \
+		--argjson blocked "$(count hits.jsonl '"decision":"refused"')" \
+		--argjson tunnels "$(count hits.jsonl '"event":"raw_tunnel"')" \
+		--rawfile facts "$state/facts" --rawfile steps "$state/steps" \
+		--rawfile files "$state/files" --rawfile streams "$state/streams" \
+		--rawfile environment "$state/environment" --rawfile hits /dev/null \
+		--slurpfile evidence "$out/evidence.jsonl" --slurpfile probe "$state/probe" \
+		--slurpfile counters "$state/counters" --slurpfile refused "$state/refused" \
+		-f "$cell_share/lib/summary.jq" --args -- "$@" >"$out/summary.json.new" &&
+		mv "$out/summary.json.new" "$out/summary.json"
+}
+
+# The version of the package, since asking mitmdump costs half a second.
+summary_mitmproxy() { dpkg-query -W -f '${Version}' mitmproxy 2>/dev/null || echo unknown; }

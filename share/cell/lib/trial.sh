@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The steps of one trial, as pid 1 of the trial's pid namespace; started by run_trial only.
+#
+# Before: $out and $state exist, descriptors 3, 4, 5 are the caller's stdin, stdout and stderr, 7 is
+# the pipe of events. After: $state/outcome says how it ended. Killed in the middle: everything that
+# runs here is gone with this process, and $state/subject_started tells whether it counts.
+set -eu
+. "$cell_share/lib/terminal.sh"
+. "$cell_share/lib/steps.sh"
+. "$cell_share/lib/engine_$opt_engine.sh"
+. "$cell_share/lib/subject.sh"
+
+: "${CELL_PROXY_HOST:=cell-proxy}" "${CELL_PROXY_PORT:=8080}" "${CELL_LOG_GROUP:=5}"
+export CELL_PROXY_HOST CELL_PROXY_PORT CELL_LOG_GROUP
+umask 022
+# A step that fails without having said how is our own trouble, never an answer.
+trap 'end_trial not-started "${CELL_STEP:-setup}" run_trial 111 "step ${CELL_STEP:-setup} failed"' EXIT
+
+# The gate, asked in the very context that will start the subject: the same namespaces, mounts,
+# user and filter. STEP is gate, or again: the second time, right before the subject.
+gate() {
+	require "$1.capabilities" cell-capcheck engine_in_subject
+	require "$1.namespace" cell-nsid engine_in_subject --same /proc/self/ns/net "$identity"
+	require "$1.pin" cell-pinhost engine_in_subject --hosts /etc/hosts \
+		--from "$engine_egress/proxy-ipv4" --check "$CELL_PROXY_HOST"
+}
+
+# --- the cell and its proxy
+CELL_STEP=proxy
+began=$(now_ns)
+engine_start
+printf 'proxy %s 0\n' "$(seconds_since "$began")" >>"$state/steps"
+note proxy_address "$proxy_address"
+say_step proxy listening "$proxy_address:$CELL_PROXY_PORT, certificate $(
+	printf %s "$certificate" | sed 's/^\(....\).*\(..\)$/\1...\2/'
+)" "$(seconds_since "$began")"
+
+# --- pin, and the gate
+require identity cell-nsid engine_in_cell --cookie
+identity=$(record_text identity)' '$(record_text cookie)
+note identity "$identity"
+require pin cell-pinhost engine_pin --address "$proxy_address" "$CELL_PROXY_HOST"
+gate gate
+say_step gate passed "no capability in any set; namespace cookie ${identity#* }"
+say_step pin 'done' "$CELL_PROXY_HOST is $proxy_address"
+
+# --- the ways out: shown open, then closed
+engine_targets >"$state/targets" || exit
+probe() {
+	CELL_STEP=$1
+	export CELL_STEP
+	check_interrupt
+	probe_began=$(now_ns)
+	probe_status=0
+	engine_in_subject cell-probe --json --targets - <"$state/targets" \
+		>"$out/probe-$1.jsonl" 2>"$state/stderr" || probe_status=$?
+	probe_seconds=$(seconds_since "$probe_began")
+	printf 'probe.%s %s %s\n' "$1" "$probe_seconds" "$probe_status" >>"$state/steps"
+	if [ "$probe_status" -ne 0 ] || [ ! -s "$out/probe-$1.jsonl" ]; then
+		message=$(head -n 1 "$state/stderr")
+		say_step "$1" NO "${message:-the probe said $probe_status}"
+		not_started "probe.$1" cell-probe "$probe_status" "${message:-no records}"
+	fi
+}
+probe before
+open_before=$(grep -c '"result":"open"' "$out/probe-before.jsonl" || :)
+say_step before open "$open_before ways answer" "$probe_seconds"
+
+# --- the policy, and with it the record of what it refuses
+engine_watch
+require policy cell-policy engine_in_cell --subject "$identity" --log-group "$CELL_LOG_GROUP" \
+	allow "$CELL_PROXY_HOST"
+require policy.check cell-policy engine_in_cell --subject "$identity" check
+generation=$(printf '%s\n' "$record" | sed -n 's/.*"generation":"\{0,1\}\([0-9]*\).*/\1/p')
+say_step policy 'in force' 'proxy only'
+engine_rules >"$out/ruleset.nft"
+probe after
+ask probe.compare cell-probe plain --compare "$out/probe-before.jsonl" "$out/probe-after.jsonl"
+note probe "$record"
+compare_number() { printf '%s\n' "$record" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
+if [ "$answer" -ne 0 ]; then
+	say_step after NO "$message"
+	not_started probe.compare cell-probe "$answer" "$message"
+fi
+say_step after closed "$(compare_number closed) of $(compare_number closed); $(
+	compare_number kept
+) ways kept" "$probe_seconds"
+engine_open_checks
+
+# --- asked again right before the subject: an engine rewrites hosts files, a restart moves people
+gate again
+require again.policy cell-policy engine_in_cell --subject "$identity" \
+	--generation "$generation" check
+check_interrupt
+engine_sealed
+
+# --- the subject
+subject_run "$@"
+
+# --- the end: the same namespace, the same policy, the same files
+CELL_STEP=end
+ask end.policy cell-policy engine_in_cell --subject "$identity" --generation "$generation" check
+end_policy=$answer end_message=$message
+ask end.counters cell-policy engine_in_cell show
+note counters "$record"
+engine_rules >"$out/ruleset-end.nft" || :
+ask end.namespace cell-nsid engine_in_cell --same /proc/self/ns/net "$identity"
+end_namespace=$answer
+note policy_unchanged "$end_policy"
+note same_namespace "$end_namespace"
+[ "$end_policy" -eq 0 ] || end_trial void end.policy cell-policy "$end_policy" "$end_message"
+[ "$end_namespace" -eq 0 ] || end_trial void end.namespace cell-nsid "$end_namespace" "$message"
+engine_stop
+end_trial "$subject_outcome" '' '' "$subject_status" ''
+note finished 1
+trap - EXIT
+exit 0
