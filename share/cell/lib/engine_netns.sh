@@ -222,6 +222,17 @@ engine_targets() {
 	printf '%s' "$opt_open" | grep -v '^https\{0,1\}://' | sed 's/$/ open/' || :
 }
 
+# engine_before: the caller's own preparation, in the cell's network but outside the sandbox.
+engine_before() {
+	[ -n "$opt_before" ] || return 0
+	before_status=0
+	in_netns sh -c "$opt_before" >"$state/before.log" 2>&1 </dev/null 3<&- 4>&- 5>&- 7>&- ||
+		before_status=$?
+	cat "$state/before.log" >>"$out/run.log"
+	[ "$before_status" -eq 0 ] ||
+		not_started before sh "$before_status" "--before ended with $before_status: $(tail -n 1 "$state/before.log")"
+}
+
 # engine_lines VARIABLE: its lines into $run/lines.
 engine_lines() { eval "printf '%s' \"\$$1\"" >"$run/lines"; }
 

@@ -23,6 +23,8 @@ Runs COMMAND in a sealed cell and keeps the evidence.
                            open; may be repeated
       --addon FILE         a mitmproxy addon, loaded after the audit; may be repeated
       --proxy-arg ARG      one more argument for mitmdump; may be repeated
+      --before COMMAND     run by sh in the cell's network, with our rights, before the seal: what
+                           it starts there lives as long as the cell
       --after COMMAND      a verifier: run by sh in the cell after the subject, seal still on
   -i, --interactive        keep the terminal; output is not captured
       --keep               leave the cell up until Enter or a signal
@@ -95,6 +97,7 @@ option_value() {
 		add_line opt_addon "$(readlink -f -- "$2")"
 		;;
 	proxy-arg) add_line opt_proxy_arg "$2" ;;
+	before) opt_before=$2 ;;
 	after) opt_after=$2 ;;
 	subnet) opt_subnet=$2 ;;
 	file)
@@ -147,7 +150,7 @@ version() { "$cell_bin/cell-nsid" --version | sed 's/.* //'; }
 options_parse() {
 	opt_out='' opt_timeout='' opt_setup_timeout=60 opt_grace=10 opt_engine=netns opt_user=''
 	opt_env='' opt_chdir='' opt_bind='' opt_closed='' opt_open='' opt_addon='' opt_proxy_arg=''
-	opt_after='' opt_interactive='' opt_keep='' opt_sweep='' opt_quiet='' opt_file=''
+	opt_before='' opt_after='' opt_interactive='' opt_keep='' opt_sweep='' opt_quiet='' opt_file=''
 	opt_subnet=198.18.0.0/15 opt_service=main opt_project_name=''
 	options_count=$#
 	while [ $# -gt 0 ]; do
@@ -157,7 +160,7 @@ options_parse() {
 			break
 			;;
 		--out | --timeout | --setup-timeout | --grace | --engine | --user | --env | --chdir | \
-			--bind | --closed | --open | --addon | --proxy-arg | --after | --subnet | --file | \
+			--bind | --closed | --open | --addon | --proxy-arg | --before | --after | --subnet | --file | \
 			--service | --project-name | -o | -t | -e | -u | -E | -C | -f)
 			[ $# -gt 1 ] || usage_error "option $1 needs a value"
 			option_value "$(option_name "$1")" "$2"
@@ -165,7 +168,7 @@ options_parse() {
 			;;
 		--out=* | --timeout=* | --setup-timeout=* | --grace=* | --engine=* | --user=* | --env=* | \
 			--chdir=* | --bind=* | --closed=* | --open=* | --addon=* | --proxy-arg=* | \
-			--after=* | --subnet=* | --file=* | --service=* | --project-name=*)
+			--before=* | --after=* | --subnet=* | --file=* | --service=* | --project-name=*)
 			option_name=${1%%=*}
 			option_value "${option_name#--}" "${1#*=}"
 			;;
@@ -181,7 +184,7 @@ options_parse() {
 	options_used=$((options_count - $#))
 	[ -z "$opt_keep" ] || [ -z "$opt_quiet" ] || usage_error "--keep needs its words: not with --quiet"
 	export opt_timeout opt_setup_timeout opt_grace opt_engine opt_user opt_env opt_chdir opt_bind \
-		opt_closed opt_open opt_addon opt_proxy_arg opt_after opt_interactive opt_keep opt_quiet \
+		opt_closed opt_open opt_addon opt_proxy_arg opt_before opt_after opt_interactive opt_keep opt_quiet \
 		opt_file opt_subnet opt_service opt_project_name
 }
 

@@ -67,7 +67,7 @@ subject_run() {
 
 # The loop over events until the subject has ended. Whatever asks it to end: TERM, grace, KILL.
 subject_wait() {
-	stopping= stop_began=
+	stopping='' stop_began=''
 	while read -r event detail <&7; do
 		case $event in
 		subject)

@@ -92,13 +92,12 @@ summary_last_words() {
 }
 
 summary_make() {
-	[ -e "$state/run" ] || :
 	(
-		cd "$out"
-		find . -type f ! -path './.state/*' ! -name summary.json ! -name sha256sums ! -name lock \
-			! -name 'summary.json.*' -printf '%P\n' | LC_ALL=C sort | tr '\n' '\0' |
-			xargs -0 sha256sum >sha256sums
-		xargs -a sha256sums -d '\n' -n 1 sh -c 'f=${1#*  }; echo "$(stat -c %s "$f") $1"' sh >"$state/files"
+		cd "$out" || exit
+		find . -type f ! -path './.state/*' ! -name lock -printf '%P\0' | LC_ALL=C sort -z >"$state/names"
+		xargs -0 sha256sum -- <"$state/names" >"$state/sums"
+		xargs -0 stat -c %s -- <"$state/names" | paste -d ' ' - "$state/sums" >"$state/files"
+		mv "$state/sums" sha256sums
 	)
 	for summary_name in steps environment probe counters refused watch_versions; do
 		[ -e "$state/$summary_name" ] || : >"$state/$summary_name"
@@ -108,7 +107,7 @@ summary_make() {
 		fact "subject.$summary_stream.dropped" 0
 	done >"$state/streams"
 	(
-		cd "$state"
+		cd "$state" || exit
 		for summary_name in *; do
 			case $summary_name in
 			outcome | cause_* | subject_* | identity | proxy_address | policy_unchanged | same_namespace | after | proxy_alive | interrupt)

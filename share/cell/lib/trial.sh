@@ -8,6 +8,7 @@
 set -eu
 . "$cell_share/lib/terminal.sh"
 . "$cell_share/lib/steps.sh"
+# shellcheck source=share/cell/lib/engine_netns.sh
 . "$cell_share/lib/engine_$opt_engine.sh"
 . "$cell_share/lib/subject.sh"
 
@@ -35,6 +36,8 @@ note proxy_address "$proxy_address"
 say_step proxy listening "$proxy_address:$CELL_PROXY_PORT, certificate $(
 	printf %s "$certificate" | sed 's/^\(....\).*\(..\)$/\1...\2/'
 )" "$(seconds_since "$began")"
+
+engine_before
 
 # --- pin, and the gate
 require identity cell-nsid engine_in_cell --cookie
