@@ -6,11 +6,12 @@
 # Before: pid and mount namespaces of the trial's own. Everything below $run is a tmpfs of that
 # mount namespace, and $run/netns holds the network namespace open: no name in /run/netns, no
 # process. After a kill: the kernel drops the mounts, with them the namespace and the veth pair.
+# It is mounted over /dev/shm, which every user can reach and which the subject's own /dev hides.
 
 engine_egress=/run/cell/egress # where the subject sees the certificate volume
 
 engine_start() {
-	run=$state/run
+	run=/dev/shm/cell
 	engine_needs
 	engine_private
 	engine_network
@@ -26,8 +27,10 @@ engine_needs() {
 }
 
 engine_private() {
-	mkdir "$run"
-	if ! { mount -t tmpfs -o mode=0711,size=512m cell "$run" && mkdir -m 0711 "$run/proxy" &&
+	case ${opt_chdir:-$PWD}/ in
+	/dev/*) not_started engine run_trial 100 'the work directory is in /dev, which is private in a cell' ;;
+	esac
+	if ! { mount -t tmpfs -o mode=0711 cell /dev/shm && mkdir -m 0711 "$run" "$run/proxy" &&
 		mkdir -m 1777 "$run/tmp" && mount -t tmpfs -o mode=1777 cell-tmp "$run/tmp" &&
 		: >"$run/netns" && unshare --net="$run/netns" true; } 2>"$state/stderr"; then
 		not_started engine run_trial 102 "cannot make namespaces: $(head -n 1 "$state/stderr")"
@@ -201,7 +204,11 @@ as_proxy() {
 # A far end for the probes, in the caller's namespace at the cell's own address, until the seal is
 # proven: without something that answers, "closed" would be an empty word.
 engine_beacon() {
-	as_proxy python3 "$cell_share/lib/beacon.py" "$near" ${v6:+"$v6::1"} >"$run/beacon" \
+	# The system's own interpreter: one in a private home is out of that user's reach.
+	python=/usr/bin/python3
+	[ -x "$python" ] || python=python3
+	cp "$cell_share/lib/beacon.py" "$run/beacon.py"
+	as_proxy "$python" "$run/beacon.py" "$near" ${v6:+"$v6::1"} >"$run/beacon" \
 		2>"$state/beacon.log" 3<&- 4>&- 5>&- 7>&- </dev/null &
 	beacon_pid=$!
 }
@@ -435,15 +442,13 @@ engine_open_checks() {
 engine_sealed() {
 	cp "$run/hosts" "$out/hosts"
 	engine_environment >"$state/environment"
-	[ -w "$run" ] || :
 	work=${opt_chdir:-$PWD}
 	setpriv --reuid "$subject_uid" --regid "$subject_gid" --clear-groups test -w "$work" ||
 		say_step subject note "uid $subject_uid cannot write in $work (--user, --chdir)"
 }
 
 engine_how_to_enter() {
-	how_pid=$(lsns -t net -n -o PID,NS 2>/dev/null | head -n 1 >/dev/null && echo "$sandbox_pid")
-	echo "nsenter -t ${how_pid:-?} -n -p -m"
+	echo "nsenter -t $(cat "$state/entry_pid") -m -p nsenter --net=$run/netns sh"
 }
 
 # engine_stop: ends proxy and watcher in the order that loses no record, and keeps their files.

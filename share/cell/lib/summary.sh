@@ -64,7 +64,6 @@ summary_write() {
 	esac
 	[ ! -s "$out/hosts-end" ] || say "  warning  the subject's hosts file was changed (tampering, hosts-end)"
 	summary_last_words
-	rm -rf "$state/run"
 	if ! summary_make "$@" 2>"$state/summary.log"; then
 		complain "run_trial: cannot write summary.json: $(tail -n 1 "$state/summary.log" 2>/dev/null)"
 		[ -e "$state/subject_started" ] && summary_exit=122 || summary_exit=125
@@ -74,7 +73,10 @@ summary_write() {
 }
 
 # count FILE TEXT
-count() { grep -cF -- "$2" "$out/$1" 2>/dev/null || :; }
+count() {
+	count_number=$(grep -cF -- "$2" "$out/$1" 2>/dev/null || :)
+	echo "${count_number:-0}"
+}
 
 summary_last_words() {
 	summary_requests=$(count hits.jsonl '"event":"request"')
