@@ -12,6 +12,7 @@ engine_egress=/run/cell/egress # where the subject sees the certificate volume
 
 engine_start() {
 	run=/dev/shm/cell
+	export CELL_EGRESS_DIR="$run/egress" # where our own tools find it; the subject's is another
 	engine_needs
 	engine_private
 	engine_network
@@ -253,7 +254,7 @@ engine_in_cell() {
 engine_pin() {
 	engine_pin_tool=$1
 	shift
-	"$cell_bin/$engine_pin_tool" "$@" --hosts "$run/hosts"
+	"$cell_bin/$engine_pin_tool" "$@" --hosts "$run/hosts" --from "$run/egress/proxy-ipv4"
 }
 
 engine_rules() { in_netns "$cell_bin/cell-policy" rules; }

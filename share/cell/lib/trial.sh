@@ -43,7 +43,7 @@ engine_before
 require identity cell-nsid engine_in_cell --cookie
 identity=$(record_text identity)' '$(record_text cookie)
 note identity "$identity"
-require pin cell-pinhost engine_pin --address "$proxy_address" "$CELL_PROXY_HOST"
+require pin cell-pinhost engine_pin "$CELL_PROXY_HOST"
 gate gate
 say_step gate passed "no capability in any set; namespace cookie ${identity#* }"
 say_step pin 'done' "$CELL_PROXY_HOST is $proxy_address"
