@@ -42,7 +42,7 @@ endif
 COMMON  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c))
 ARCHIVE := $(B)/obj/libcell.a
 
-.PHONY: all help test-build check demo sanitize fuzz bench lint coverage install uninstall dist \
+.PHONY: all help test-build check demo sanitize sanitized fuzz bench lint coverage install uninstall dist \
         deb bundle clean
 all: $(BUILT:%=$(B)/bin/%) $(patsubst cmd/%,$(B)/bin/%,$(wildcard $(SCRIPTS:%=cmd/%)))
 
@@ -147,6 +147,61 @@ $(BUNDLE)/made: $(BUNDLED_DYNAMIC) $(BUILT_STATIC) $(BUILT_DYNAMIC) \
 	$(Q)touch $@
 
 bundle: $(BUNDLE)/made  ## build/bundle/opt/cell: what runs in any image at /opt/cell
+
+# Where things go. run_trial looks for its steps at ../share/cell from where it is.
+BINDIR  = $(DESTDIR)$(PREFIX)/bin
+DATADIR = $(DESTDIR)$(PREFIX)/share
+SHARED  = $(shell find share/cell -type f ! -name '*.pyc')
+MANUAL  = $(wildcard share/man/man*/*)
+BASHC   = $(wildcard completions/bash/*)
+ZSHC    = $(wildcard completions/zsh/*)
+FISHC   = $(wildcard completions/fish/*)
+mode    = $(if $(shell test -x $(1) && echo x),0755,0644)
+
+install: all  ## copy everything below PREFIX (/usr/local), below DESTDIR if given
+	$(Q)install -d $(BINDIR)
+	$(Q)install -m 0755 $(TOOLS:%=$(B)/bin/%) $(SCRIPTS:%=$(B)/bin/%) $(BINDIR)
+	$(Q)$(foreach f,$(SHARED),install -D -m $(call mode,$(f)) $(f) $(DATADIR)/$(f:share/%=%) &&) :
+	$(Q)$(foreach f,$(MANUAL),install -D -m 0644 $(f) $(DATADIR)/$(f:share/%=%) &&) :
+	$(Q)$(foreach f,$(BASHC),install -D -m 0644 $(f) $(DATADIR)/bash-completion/completions/$(notdir $(f)) &&) :
+	$(Q)$(foreach f,$(ZSHC),install -D -m 0644 $(f) $(DATADIR)/zsh/site-functions/$(notdir $(f)) &&) :
+	$(Q)$(foreach f,$(FISHC),install -D -m 0644 $(f) $(DATADIR)/fish/vendor_completions.d/$(notdir $(f)) &&) :
+
+uninstall:  ## remove exactly what install copied
+	$(Q)rm -f $(TOOLS:%=$(BINDIR)/%) $(SCRIPTS:%=$(BINDIR)/%) $(MANUAL:share/%=$(DATADIR)/%) \
+		$(addprefix $(DATADIR)/bash-completion/completions/,$(notdir $(BASHC))) \
+		$(addprefix $(DATADIR)/zsh/site-functions/,$(notdir $(ZSHC))) \
+		$(addprefix $(DATADIR)/fish/vendor_completions.d/,$(notdir $(FISHC)))
+	$(Q)rm -rf $(DATADIR)/cell
+
+# The whole suite with address and undefined behaviour sanitizers, every tool dynamic.
+SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+            -fno-sanitize-recover=all -U_FORTIFY_SOURCE
+sanitized: $(TOOLS:%=$(B)/test/%) $(UNIT)
+	$(Q)install -m 0755 $(SCRIPTS:%=cmd/%) $(B)/test
+sanitize: test-build  ## the whole suite under address and undefined behaviour sanitizers
+	$(Q)$(MAKE) B=build/sanitize CC=clang OPT='$(SANITIZE)' sanitized
+	$(Q)CELL_BIN=$(CURDIR)/build/sanitize/test CELL_TEST_BIN=$(CURDIR)/build/sanitize/test \
+		CELL_UNIT=build/sanitize/unit ASAN_OPTIONS=exitcode=86:detect_leaks=0 \
+		UBSAN_OPTIONS=print_stacktrace=1 tests/run
+
+coverage: test-build  ## line coverage of common/ by the whole suite
+	$(Q)$(MAKE) B=build/coverage OPT='-O0 -g --coverage -fprofile-update=atomic -U_FORTIFY_SOURCE' \
+		sanitized
+	$(Q)CELL_BIN=$(CURDIR)/build/coverage/test CELL_TEST_BIN=$(CURDIR)/build/coverage/test \
+		CELL_UNIT=build/coverage/unit tests/run || :
+	$(Q)tests/coverage build/coverage
+
+C_FILES = $(wildcard cmd/*.[ch] common/*.[ch] tests/unit/*.[ch] tests/lib/*.[ch] tests/fuzz/*.[ch])
+SHELL_FILES = $(shell grep -rlE '^\#!/bin/sh|^\# shellcheck shell=sh' cmd share/cell tests .ci)
+lint:  ## clang-format, clang-tidy, cppcheck, shellcheck, codespell; exceptions carry their reason
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)shellcheck -x $(SHELL_FILES)
+	$(Q)codespell -q 3 -L ans,fo cmd common share tests/*.sh tests/*/*.sh README.md Makefile
+	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--error-exitcode=1 --suppress=missingIncludeSystem -Icommon cmd common
+	$(Q)printf '%s\n' $(wildcard cmd/*.c common/*.c) | xargs -n 4 -P $$(nproc) \
+		clang-tidy --quiet --warnings-as-errors='*'
 
 clean:  ## remove everything that was built
 	$(Q)rm -rf $(B)
