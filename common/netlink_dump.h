@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One netlink request and all of its answers, over libmnl. */
+#ifndef CELL_NETLINK_DUMP_H
+#define CELL_NETLINK_DUMP_H
+
+#include <libmnl/libmnl.h>
+#include <stddef.h>
+
+enum { NETLINK_REQUEST_MAX = 512 }; /* bytes: the buffer that a request is built in */
+
+/*
+ * Sends REQUEST (its sequence number is set here) on a new socket of PROTOCOL and gives every
+ * answer to EACH with DATA (libmnl's callback: MNL_CB_OK to go on). A dump that the kernel says
+ * was disturbed by a change is EINTR. 0, or -1 with errno: the kernel's own or the socket's;
+ * ETIMEDOUT after ten seconds of silence.
+ */
+int netlink_dump(int protocol, struct nlmsghdr *request, mnl_cb_t each, void *data);
+
+#endif

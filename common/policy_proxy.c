@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The proxy as the policy writes it down; see policy_proxy.h. */
+#include "policy_proxy.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "network_links.h"
+#include "published.h"
+
+enum { PAUSE_NS = 20 * 1000 * 1000 };
+
+static int find_device(struct ruleset_proxy *proxy, struct policy_fault *fault)
+{
+	char address[INET_ADDRSTRLEN];
+	const char *reason = NULL;
+
+	fault->code = CELL_EVIDENCE;
+	(void)inet_ntop(AF_INET, &proxy->address, address, sizeof(address));
+	switch (network_route_device(proxy->address, proxy->device)) {
+	case NETWORK_ROUTE_OK:
+		if (ruleset_device_is_valid(proxy->device))
+			return 0;
+		fault->code = CELL_UNSUPPORTED;
+		reason = "the device on the way has a name that no rule can hold";
+		break;
+	case NETWORK_ROUTE_NONE:
+		reason = "this namespace has no route to it";
+		break;
+	case NETWORK_ROUTE_LOCAL:
+		reason = "it is an address of the policed namespace itself";
+		break;
+	case NETWORK_ROUTE_FAILED:
+		fault->code = CELL_SYSTEM;
+		reason = strerror(errno);
+		break;
+	}
+	(void)snprintf(fault->text, sizeof(fault->text),
+		       "cannot allow the published address %s: %s", address, reason);
+	return -1;
+}
+
+int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *missing,
+		      struct policy_fault *fault)
+{
+	struct published_fault published;
+	char path[PATH_MAX];
+
+	*missing = false;
+	if (snprintf(path, sizeof(path), "%s/%s", directory, PUBLISHED_ADDRESS) >=
+	    (int)sizeof(path))
+		path[0] = '\0';
+	if (published_address_read(AT_FDCWD, path, &proxy->address, &published) == 0)
+		return find_device(proxy, fault);
+	*missing = published.missing;
+	fault->code = CELL_EVIDENCE;
+	(void)snprintf(fault->text, sizeof(fault->text), "cannot %s %.320s: %s",
+		       published.number != 0 ? "open" : "use", path, published.reason);
+	return -1;
+}
+
+static int64_t now(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset_proxy *proxy,
+		      struct policy_fault *fault)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	int64_t deadline = now() + nanoseconds;
+	bool missing;
+
+	while (policy_proxy_find(directory, proxy, &missing, fault) != 0) {
+		if (!missing)
+			return -1;
+		if (now() >= deadline) {
+			if (nanoseconds > 0)
+				fault->code = CELL_TIMEOUT;
+			return -1;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return 0;
+}

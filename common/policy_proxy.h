@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The proxy as the policy writes it down: the published address, and the device on the way to it.
+ */
+#ifndef CELL_POLICY_PROXY_H
+#define CELL_POLICY_PROXY_H
+
+#include <stdbool.h>
+
+#include "policy_state.h"
+
+/*
+ * Reads the published address from DIRECTORY (a path) and asks the kernel by which device its
+ * packets leave: never DNS or a hosts file, which a subject can write. Fills PROXY but for the
+ * port. 0, or -1 with FAULT: 103 for an address that is missing, malformed, our own or without a
+ * way to it; *missing tells that there is no such file (yet).
+ */
+int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *missing,
+		      struct policy_fault *fault);
+
+/* As policy_proxy_find, again and again while the file is missing, for NANOSECONDS; then 99. */
+int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset_proxy *proxy,
+		      struct policy_fault *fault);
+
+#endif
