@@ -5,27 +5,22 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "certificate_authority.h"
-#include "cleanup.h"
-#include "interface_address.h"
 #include "ipv4_address.h"
 #include "proxy_health.h"
-#include "publication.h"
 #include "published.h"
-#include "published_dir.h"
+#include "publisher.h"
 #include "report.h"
-#include "shared_file.h"
+#include "text.h"
 
 #define DEFAULT_STATE "/var/lib/cell-publish"
 #define DEFAULT_CA_NAME "cell egress proxy"
-#define HITS "hits.jsonl"
 
 static const char usage[] =
 	"cell-publish [OPTION]... [-- PROGRAM [ARG]...]\n"
@@ -76,11 +71,8 @@ static const struct option options[] = {{"state", required_argument, NULL, OPT_S
 					ARGUMENTS_COMMON};
 
 struct settings {
-	const char *state, *dir, *ca_name;
-	bool state_given, renew, check, connect;
-	bool address_given;
-	struct in_addr address;
-	struct interface_address_wish wish;
+	struct publisher_wish wish;
+	bool check, connect;
 	uint16_t port;
 	int64_t timeout;
 	bool given[OPT_END - OPT_STATE];
@@ -95,291 +87,139 @@ static const char *text_of(struct in_addr address)
 }
 
 static void describe(const struct settings *settings, const struct in_addr *address,
-		     const struct certificate *certificate)
+		     const struct certificate *certificate, bool changed)
 {
-	if (address != NULL)
-		report_field("address", report_string(text_of(*address)));
+	report_field("address", address == NULL ? json_null() : report_string(text_of(*address)));
 	report_field("port", json_integer(settings->port));
-	if (certificate->pem != NULL)
-		report_field("certificate",
-			     json_pack("{s:s,s:s,s:s}", "sha256", certificate->sha256, "not_before",
-				       certificate->not_before, "not_after",
-				       certificate->not_after));
-	report_field("directory", report_string(settings->dir));
+	report_field("certificate",
+		     certificate->pem == NULL
+			     ? json_null()
+			     : json_pack("{s:s,s:s,s:s}", "sha256", certificate->sha256,
+					 "not_before", certificate->not_before, "not_after",
+					 certificate->not_after));
+	report_field("directory", report_string(settings->wish.dir));
+	report_field("changed", json_boolean(changed));
 }
 
-/* ---- publish ---- */
-
-/* The state directory, made if it is not there, locked, and not itself published. */
-static int open_state(const struct settings *settings, int directory)
+/* Publishes and reports; returns the published directory. */
+static int publish(const struct settings *settings)
 {
-	int state, held;
+	const char *dir = settings->wish.dir;
+	struct publisher_result result;
+	struct fault fault;
 
-	if (mkdir(settings->state, 0700) != 0 && errno != EEXIST)
-		die_errno(CELL_SYSTEM, "cannot make state directory %s", settings->state);
-	state = published_dir_open(settings->state);
-	if (state < 0)
-		die_errno(CELL_SYSTEM, "cannot open state directory %s", settings->state);
-	held = published_dir_holds(directory, state);
-	if (held < 0)
-		die_errno(CELL_SYSTEM, "cannot tell %s from %s", settings->state, settings->dir);
-	if (held == 1)
-		die(CELL_USAGE, "state directory %s lies in the published directory %s",
-		    settings->state, settings->dir);
-	return state;
-}
-
-static void lock(int fd, const char *path)
-{
-	if (published_dir_lock(fd) == 0)
-		return;
-	if (errno == EWOULDBLOCK)
-		die(CELL_SYSTEM, "cannot lock %s: somebody else holds its lock", path);
-	die_errno(CELL_SYSTEM, "cannot lock %s", path);
-}
-
-static struct in_addr choose_address(const struct settings *settings,
-				     struct interface_address_list *list)
-{
-	autofree char *candidates = NULL;
-	enum interface_address_choice choice;
-
-	if (settings->address_given) {
-		if (interface_address_is_ours(list, settings->address))
-			return settings->address;
-		candidates = interface_address_text(list);
-		die(CELL_EVIDENCE, "cannot publish %s: not an address of this host (%s)",
-		    text_of(settings->address), candidates != NULL ? candidates : "?");
+	if (publisher_run(&settings->wish, &result, &fault) != 0) {
+		errno = fault.number;
+		if (errno != 0)
+			die_errno(fault.code, "%s", fault.text);
+		die(fault.code, "%s", fault.text);
 	}
-	choice = interface_address_choose(list, &settings->wish);
-	if (choice == INTERFACE_ADDRESS_ONE)
-		return list->items[0].address;
-	if (choice == INTERFACE_ADDRESS_NONE)
-		die(CELL_EVIDENCE, "cannot choose an address: no %s has a usable IPv4 address",
-		    settings->wish.interface != NULL ? settings->wish.interface
-		    : settings->wish.by_network	     ? "interface inside that network"
-						     : "interface that is up");
-	candidates = interface_address_text(list);
-	die(CELL_EVIDENCE, "cannot choose an address: %s; give --address, --interface or --network",
-	    candidates != NULL ? candidates : "several");
+	if (result.closed)
+		warn("not everybody can enter %s, and its mode cannot be changed", dir);
+	if (json_array_size(result.unlisted) > 0)
+		warn("%s holds what was not published: %s%s", dir,
+		     json_string_value(json_array_get(result.unlisted, 0)),
+		     json_array_size(result.unlisted) > 1 ? " and more" : "");
+	report_answer("published %s port %u", text_of(result.address), settings->port);
+	describe(settings, &result.address, &result.authority.certificate, result.changed);
+	report_field("unlisted", result.unlisted);
+	state_authority_release(&result.authority);
+	return result.directory;
 }
 
-/*
- * The authority in the state directory into CERTIFICATE, or a new one; then its text is returned
- * for publication_put to keep, and is the caller's to wipe.
- */
-static char *get_authority(const struct settings *settings, int state,
-			   struct certificate *certificate, size_t *length)
+/* Becomes the proxy; if that fails, there is none at the address that was just published. */
+static noreturn void become(char **argv, int directory)
 {
-	struct shared_file file;
-	time_t now = time(NULL);
-	enum shared_file_verdict read = shared_file_read(state, PROXY_AUTHORITY, &file);
-	enum certificate_verdict verdict;
-	const char *reason;
-	char *text;
+	int saved;
 
-	if (!settings->renew && (read != SHARED_FILE_FAILED || errno != ENOENT)) {
-		if (read != SHARED_FILE_OK)
-			die(CELL_EVIDENCE, "cannot read %s/%s: %s", settings->state,
-			    PROXY_AUTHORITY, shared_file_verdict_text(read, errno));
-		verdict = certificate_read(file.bytes, file.length, true, now, certificate);
-		explicit_bzero(&file, sizeof(file));
-		if (verdict != CERTIFICATE_OK)
-			die(CELL_EVIDENCE, "cannot use %s/%s: %s; --renew makes a new one",
-			    settings->state, PROXY_AUTHORITY,
-			    certificate_verdict_text(verdict, certificate, now));
-		return NULL;
-	}
-	text = certificate_make(settings->ca_name, now, length, &reason);
-	if (text == NULL)
-		die(CELL_SYSTEM, "cannot make a certificate authority: %s", reason);
-	verdict = certificate_read(text, *length, true, now, certificate);
-	if (verdict != CERTIFICATE_OK)
-		die(CELL_SYSTEM, "cannot make a certificate authority: %s",
-		    certificate_verdict_text(verdict, certificate, now));
-	return text;
-}
-
-/* The private key is its owner's alone, and the audit's file is there before the proxy is. */
-static void prepare_state(const struct settings *settings, int state)
-{
-	struct stat status;
-	autoclose hits =
-		openat(state, HITS,
-		       O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-
-	if (hits < 0)
-		die_errno(CELL_SYSTEM, "cannot open %s/%s", settings->state, HITS);
-	if (fstatat(state, PROXY_AUTHORITY, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (status.st_mode & 07777) != 0600) {
-		warn("%s/%s had mode %04o", settings->state, PROXY_AUTHORITY,
-		     (unsigned)status.st_mode & 07777);
-		if (fchmodat(state, PROXY_AUTHORITY, 0600, 0) != 0)
-			die_errno(CELL_SYSTEM, "cannot make %s/%s private", settings->state,
-				  PROXY_AUTHORITY);
-	}
-}
-
-/* What lies in the published directory beside our files; a secret there ends everything. */
-static json_t *survey(const struct settings *settings, int directory)
-{
-	json_t *unlisted = json_array();
-	char secret[256];
-	struct stat status;
-
-	if (published_dir_survey(directory, unlisted, secret) != 0)
-		die_errno(CELL_SYSTEM, "cannot list %s", settings->dir);
-	if (secret[0] != '\0')
-		die(CELL_EVIDENCE, "cannot publish into %s: %s there is a secret", settings->dir,
-		    secret);
-	if (json_array_size(unlisted) > 0)
-		warn("%s holds what was not published: %s%s", settings->dir,
-		     json_string_value(json_array_get(unlisted, 0)),
-		     json_array_size(unlisted) > 1 ? " and more" : "");
-	if (fstat(directory, &status) == 0 &&
-	    (status.st_mode & PUBLISHED_DIR_MODE & 0555) != (PUBLISHED_DIR_MODE & 0555) &&
-	    fchmod(directory, (status.st_mode & 07777) | 0555) != 0)
-		warn("not everybody can enter %s", settings->dir);
-	return unlisted;
-}
-
-static noreturn void failed(const struct settings *settings, const struct publication *publication)
-{
-	const char *dir = publication->in_state ? settings->state : settings->dir;
-
-	if (publication->is_mount)
-		die_errno(CELL_SYSTEM, "cannot %s %s/%s (mount the directory, not the file)",
-			  publication->verb, dir, publication->name);
-	die_errno(CELL_SYSTEM, "cannot %s %s/%s", publication->verb, dir, publication->name);
-}
-
-static void publish(const struct settings *settings)
-{
-	autoclose directory = published_dir_open(settings->dir), state = -1;
-	struct publication publication = {0};
-	struct interface_address_list addresses;
-	struct certificate certificate = {0};
-	json_t *unlisted;
-	char *authority;
-
-	if (directory < 0)
-		die_errno(CELL_SYSTEM, "cannot open directory %s", settings->dir);
-	if (interface_address_read(&addresses) != 0)
-		die_errno(CELL_SYSTEM, "cannot list the addresses of this host");
-	state = open_state(settings, directory);
-	lock(state, settings->state);
-	lock(directory, settings->dir);
-	publication.directory = directory;
-	publication.state = state;
-	if (publication_remove_stale(&publication, &addresses) != 0)
-		failed(settings, &publication);
-	unlisted = survey(settings, directory);
-	publication.address = choose_address(settings, &addresses);
-	authority = get_authority(settings, state, &certificate, &publication.authority_length);
-	publication.authority = authority;
-	publication.certificate = &certificate;
-	if (publication_put(&publication) != 0)
-		failed(settings, &publication);
-	certificate_wipe(authority, publication.authority_length);
-	prepare_state(settings, state);
-	report_answer("published %s port %u", text_of(publication.address), settings->port);
-	describe(settings, &publication.address, &certificate);
-	report_field("changed", json_boolean(publication.changed));
-	report_field("unlisted", unlisted);
-	certificate_release(&certificate);
-	interface_address_release(&addresses);
-}
-
-/* ---- check ---- */
-
-/* The state directory where it can be seen from here; one that was named must be. */
-static int visible_state(const struct settings *settings)
-{
-	int state = published_dir_open(settings->state);
-
-	if (state < 0 && settings->state_given)
-		die_errno(CELL_EVIDENCE, "cannot open state directory %s", settings->state);
-	if (state >= 0 && !settings->state_given &&
-	    faccessat(state, PROXY_AUTHORITY, R_OK, AT_EACCESS) != 0) {
-		(void)close(state);
-		return -1;
-	}
-	return state;
+	report_before_exec();
+	(void)execvp(argv[0], argv);
+	saved = errno;
+	(void)unlinkat(directory, PUBLISHED_ADDRESS, 0);
+	errno = saved;
+	report_exec_failed(argv[0]);
 }
 
 static noreturn void check(const struct settings *settings)
 {
 	struct proxy_health_answer answer = {.unlisted = json_array()};
-	struct proxy_health_question question = {
-		.directory = published_dir_open(settings->dir),
+	const struct proxy_health_question question = {
+		.dir = settings->wish.dir,
+		.state = settings->wish.state,
+		.state_is_named = settings->given[OPT_STATE - OPT_STATE],
 		.connect = settings->connect,
 		.port = settings->port,
 		.timeout = settings->timeout,
-		.now = time(NULL),
+		.now = settings->wish.now,
 	};
-	enum proxy_health health;
+	enum proxy_health health = proxy_health_ask(&question, &answer);
 
-	if (question.directory < 0 && errno != ENOENT)
-		die_errno(CELL_EVIDENCE, "cannot open directory %s", settings->dir);
-	if (question.directory < 0) {
-		report_answer("unhealthy: there is no directory %s", settings->dir);
-		report_finish(CELL_NO);
-	}
-	question.state = visible_state(settings);
-	health = proxy_health_ask(&question, &answer);
 	if (health == PROXY_UNKNOWN) {
 		errno = answer.number;
-		die_errno(CELL_EVIDENCE, "cannot judge %s: %s", settings->dir, answer.reason);
+		die_errno(CELL_EVIDENCE, "cannot judge %s: %s", question.dir, answer.reason);
 	}
+	if (answer.is_mount)
+		warn("a file in %s is mounted by itself: it cannot follow a change", question.dir);
 	if (health == PROXY_HEALTHY)
 		report_answer("healthy");
 	else
 		report_answer("unhealthy: %s", answer.reason);
-	describe(settings, answer.address_known ? &answer.address : NULL, &answer.certificate);
+	describe(settings, answer.address_known ? &answer.address : NULL, &answer.certificate,
+		 false);
 	report_field("unlisted", answer.unlisted);
 	report_finish(health == PROXY_HEALTHY ? CELL_OK : CELL_NO);
 }
 
-/* ---- command line ---- */
+/* X.520 allows 64 characters; what could forge a line on a terminal has no place in a name. */
+static const char *common_name(const char *value)
+{
+	char *line = text_to_line(value, strlen(value));
+
+	if (line == NULL || strcmp(line, value) != 0 || strlen(value) > 64)
+		die(CELL_USAGE, "--ca-name is not 1 to 64 bytes of printable UTF-8");
+	free(line);
+	return value;
+}
 
 static void take_option(struct settings *settings, int option, const char *value)
 {
 	settings->given[option - OPT_STATE] = true;
 	switch (option) {
 	case OPT_STATE:
-		settings->state = value;
+		settings->wish.state = value;
 		break;
 	case OPT_DIR:
-		settings->dir = value;
+		settings->wish.dir = value;
 		break;
 	case OPT_ADDRESS: {
-		enum ipv4_verdict verdict = ipv4_parse(value, strlen(value), &settings->address);
+		enum ipv4_verdict verdict =
+			ipv4_parse(value, strlen(value), &settings->wish.address);
 
 		if (verdict == IPV4_OK)
-			verdict = ipv4_classify(settings->address);
+			verdict = ipv4_classify(settings->wish.address);
 		if (verdict != IPV4_OK)
 			die(CELL_USAGE, "--address %s is %s", value, ipv4_verdict_text(verdict));
-		settings->address_given = true;
+		settings->wish.by_address = true;
 		break;
 	}
 	case OPT_INTERFACE:
-		settings->wish.interface = value;
+		settings->wish.choice.interface = value;
 		break;
 	case OPT_NETWORK:
-		if (ipv4_parse_network(value, strlen(value), &settings->wish.network,
-				       &settings->wish.mask) != IPV4_OK)
+		if (ipv4_parse_network(value, strlen(value), &settings->wish.choice.network,
+				       &settings->wish.choice.mask) != IPV4_OK)
 			die(CELL_USAGE, "--network %s is not a network such as 172.18.0.0/16",
 			    value);
-		settings->wish.by_network = true;
+		settings->wish.choice.by_network = true;
 		break;
 	case OPT_PORT:
 		settings->port = arguments_port("--port", value);
 		break;
 	case OPT_CA_NAME:
-		settings->ca_name = value;
+		settings->wish.ca_name = common_name(value);
 		break;
 	case OPT_RENEW:
-		settings->renew = true;
+		settings->wish.renew = true;
 		break;
 	case OPT_CHECK:
 		settings->check = true;
@@ -414,29 +254,25 @@ int main(int argc, char **argv)
 {
 	const struct arguments arguments = {argc, argv, options, usage, NULL, true};
 	struct settings settings = {
-		.state = DEFAULT_STATE,
-		.ca_name = DEFAULT_CA_NAME,
+		.wish = {.state = DEFAULT_STATE, .ca_name = DEFAULT_CA_NAME, .now = time(NULL)},
 		.timeout = INT64_C(2000000000),
 	};
-	int option;
+	int option, directory;
 
 	report_begin("cell-publish");
 	arguments_begin(&arguments);
-	settings.dir = arguments_environment("CELL_EGRESS_DIR", PUBLISHED_DEFAULT_DIR);
+	settings.wish.dir = arguments_environment("CELL_EGRESS_DIR", PUBLISHED_DEFAULT_DIR);
 	settings.port =
 		arguments_port("CELL_PROXY_PORT",
 			       arguments_environment("CELL_PROXY_PORT", PUBLISHED_DEFAULT_PORT));
 	while ((option = arguments_next(&arguments)) != -1)
 		take_option(&settings, option, optarg);
-	settings.state_given = settings.given[0];
 	judge_combination(&settings, optind < argc);
 	certificate_begin();
 	if (settings.check)
 		check(&settings);
-	publish(&settings);
-	if (optind >= argc)
-		report_finish(CELL_OK);
-	report_before_exec();
-	(void)execvp(argv[optind], argv + optind);
-	report_exec_failed(argv[optind]);
+	directory = publish(&settings);
+	if (optind < argc)
+		become(argv + optind, directory);
+	report_finish(CELL_OK);
 }

@@ -17,6 +17,7 @@
 #include "published.h"
 #include "published_dir.h"
 #include "shared_file.h"
+#include "state_dir.h"
 
 static enum proxy_health say(struct proxy_health_answer *answer, enum proxy_health health,
 			     const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -74,21 +75,22 @@ static enum proxy_health read_certificate(int directory, const char *name, bool 
 }
 
 static enum proxy_health ask_certificate(const struct proxy_health_question *question,
+					 int directory, int state,
 					 struct proxy_health_answer *answer)
 {
 	struct certificate ours = {0};
 	enum proxy_health health;
 	char secret[256];
 
-	health = read_certificate(question->directory, PUBLISHED_CERTIFICATE, false, question->now,
+	health = read_certificate(directory, PUBLISHED_CERTIFICATE, false, question->now,
 				  &answer->certificate, answer);
 	if (health == PROXY_HEALTHY)
-		health = ask_mode(question->directory, PUBLISHED_CERTIFICATE, 0444, answer);
+		health = ask_mode(directory, PUBLISHED_CERTIFICATE, 0444, answer);
 	if (health != PROXY_HEALTHY)
 		return health;
-	if (question->state >= 0) {
-		health = read_certificate(question->state, PROXY_AUTHORITY, true, question->now,
-					  &ours, answer);
+	if (state >= 0) {
+		health = read_certificate(state, STATE_AUTHORITY, true, question->now, &ours,
+					  answer);
 		if (health == PROXY_HEALTHY && strcmp(ours.sha256, answer->certificate.sha256) != 0)
 			health =
 				say(answer, PROXY_UNHEALTHY,
@@ -99,7 +101,7 @@ static enum proxy_health ask_certificate(const struct proxy_health_question *que
 		if (health != PROXY_HEALTHY)
 			return health;
 	}
-	if (published_dir_survey(question->directory, answer->unlisted, secret) != 0)
+	if (published_dir_survey(directory, answer->unlisted, secret) != 0)
 		return say(answer, PROXY_UNKNOWN, "cannot list the published directory");
 	if (secret[0] != '\0')
 		return say(answer, PROXY_UNHEALTHY, "%s lies in the published directory: a secret",
@@ -107,8 +109,7 @@ static enum proxy_health ask_certificate(const struct proxy_health_question *que
 	return PROXY_HEALTHY;
 }
 
-static enum proxy_health ask_address(const struct proxy_health_question *question,
-				     struct proxy_health_answer *answer)
+static enum proxy_health ask_address(int directory, struct proxy_health_answer *answer)
 {
 	struct interface_address_list list;
 	struct published_fault fault;
@@ -116,8 +117,7 @@ static enum proxy_health ask_address(const struct proxy_health_question *questio
 	enum proxy_health health;
 	bool ours;
 
-	if (published_address_read(question->directory, PUBLISHED_ADDRESS, &answer->address,
-				   &fault) != 0)
+	if (published_address_read(directory, PUBLISHED_ADDRESS, &answer->address, &fault) != 0)
 		return say(answer,
 			   fault.number != 0 && !fault.missing && fault.number != EACCES &&
 					   fault.number != ELOOP
@@ -125,7 +125,7 @@ static enum proxy_health ask_address(const struct proxy_health_question *questio
 				   : PROXY_UNHEALTHY,
 			   "cannot use %s: %s", PUBLISHED_ADDRESS, fault.reason);
 	answer->address_known = true;
-	health = ask_mode(question->directory, PUBLISHED_ADDRESS, 0444, answer);
+	health = ask_mode(directory, PUBLISHED_ADDRESS, 0444, answer);
 	if (health != PROXY_HEALTHY)
 		return health;
 	if (interface_address_read(&list) != 0)
@@ -211,15 +211,47 @@ static enum proxy_health ask_port(const struct proxy_health_question *question,
 		   question->port, strerror(errno));
 }
 
+/* -1 in FD if PATH is not there; that is a no, anything else is not an answer. */
+static enum proxy_health open_dir(const char *path, int *fd, struct proxy_health_answer *answer)
+{
+	*fd = published_dir_open(path);
+	if (*fd >= 0)
+		return PROXY_HEALTHY;
+	if (errno == ENOENT)
+		return say(answer, PROXY_UNHEALTHY, "there is no directory %s", path);
+	return say(answer, PROXY_UNKNOWN, "cannot open directory %s", path);
+}
+
+/* The state directory, or -1 where it was not named and the key in it can't be seen from here. */
+static enum proxy_health open_state(const struct proxy_health_question *question, int *state,
+				    struct proxy_health_answer *answer)
+{
+	enum proxy_health health = open_dir(question->state, state, answer);
+
+	if (question->state_is_named)
+		return health;
+	if (*state >= 0 && faccessat(*state, STATE_AUTHORITY, R_OK, AT_EACCESS) != 0)
+		(void)close(take_fd(state));
+	return PROXY_HEALTHY;
+}
+
 enum proxy_health proxy_health_ask(const struct proxy_health_question *question,
 				   struct proxy_health_answer *answer)
 {
-	enum proxy_health health = ask_mode(question->directory, ".", 0555, answer);
+	autoclose directory = -1, state = -1;
+	enum proxy_health health = open_dir(question->dir, &directory, answer);
 
 	if (health == PROXY_HEALTHY)
-		health = ask_address(question, answer);
+		health = open_state(question, &state, answer);
+	if (health != PROXY_HEALTHY)
+		return health;
+	answer->is_mount = published_file_is_mount(directory, PUBLISHED_ADDRESS) ||
+			   published_file_is_mount(directory, PUBLISHED_CERTIFICATE);
+	health = ask_mode(directory, ".", 0555, answer);
 	if (health == PROXY_HEALTHY)
-		health = ask_certificate(question, answer);
+		health = ask_address(directory, answer);
+	if (health == PROXY_HEALTHY)
+		health = ask_certificate(question, directory, state, answer);
 	if (health == PROXY_HEALTHY && question->connect)
 		health = ask_port(question, answer);
 	return health;

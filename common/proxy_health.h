@@ -11,8 +11,9 @@
 
 #include "certificate_authority.h"
 
-#define PROXY_AUTHORITY "mitmproxy-ca.pem" /* private key and certificate, in the state directory \
-					    */
+#define PROXY_AUTHORITY                                                           \
+	"mitmproxy-ca.pem" /* private key and certificate, in the state directory \
+			    */
 
 enum proxy_health {
 	PROXY_HEALTHY,
@@ -21,8 +22,9 @@ enum proxy_health {
 };
 
 struct proxy_health_question {
-	int directory; /* the published one */
-	int state;     /* -1: not visible here, the private key is not compared */
+	const char *dir;     /* the published directory's path */
+	const char *state;   /* the state directory's path */
+	bool state_is_named; /* it must be visible; else its key is compared only where it is */
 	bool connect;
 	uint16_t port;
 	int64_t timeout; /* nanoseconds, for the connection alone */
@@ -32,6 +34,7 @@ struct proxy_health_question {
 struct proxy_health_answer {
 	char reason[512]; /* one clause */
 	int number;
+	bool is_mount; /* a published file is a mount of its own: it cannot follow a change */
 	bool address_known;
 	struct in_addr address;
 	struct certificate certificate; /* released by the caller */

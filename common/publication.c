@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "atomic_file.h"
-#include "proxy_health.h"
 #include "published.h"
 #include "published_dir.h"
 #include "shared_file.h"
@@ -59,14 +58,15 @@ int publication_remove_stale(struct publication *publication,
 }
 
 /* True if the certificate that is published is, or may be, not this one. */
-static bool certificate_differs(const struct publication *publication)
+static bool certificate_differs(const struct publication *publication,
+				const struct certificate *certificate)
 {
 	struct shared_file file;
 
 	return shared_file_read(publication->directory, PUBLISHED_CERTIFICATE, &file) !=
 		       SHARED_FILE_OK ||
-	       file.length != publication->certificate->pem_length ||
-	       memcmp(file.bytes, publication->certificate->pem, file.length) != 0;
+	       file.length != certificate->pem_length ||
+	       memcmp(file.bytes, certificate->pem, file.length) != 0;
 }
 
 /* A killed run's, which this run would otherwise not touch. */
@@ -75,11 +75,12 @@ static void sweep(int directory, const char *temporary)
 	(void)unlinkat(directory, temporary, 0);
 }
 
-/* Writes one published file aside unless it is right already. */
+/* Writes one published file aside unless it is right already and not ANYWAY. */
 static int stage(struct publication *publication, struct atomic_file *file, const char *name,
-		 const char *bytes, size_t length)
+		 bool anyway, const char *bytes, size_t length)
 {
-	if (published_file_is(publication->directory, name, bytes, length, PUBLISHED_MODE))
+	if (!anyway &&
+	    published_file_is(publication->directory, name, bytes, length, PUBLISHED_MODE))
 		return 0;
 	if (published_file_is_mount(publication->directory, name)) {
 		errno = EBUSY;
@@ -93,28 +94,28 @@ static int stage(struct publication *publication, struct atomic_file *file, cons
 }
 
 /* An authority that a crash of the machine could lose would leave clients with a dead one. */
-static int keep_authority(struct publication *publication)
+static int keep_authority(struct publication *publication, const struct state_authority *authority)
 {
 	struct atomic_file file = {0};
 
-	sweep(publication->state, "." PROXY_AUTHORITY ".new");
-	if (publication->authority == NULL)
+	sweep(publication->state, "." STATE_AUTHORITY ".new");
+	if (authority->made == NULL)
 		return 0;
-	if (atomic_file_stage(&file, publication->state, PROXY_AUTHORITY, publication->authority,
-			      publication->authority_length, 0600, true) != 0 ||
+	if (atomic_file_stage(&file, publication->state, STATE_AUTHORITY, authority->made,
+			      authority->length, 0600, true) != 0 ||
 	    atomic_file_commit(&file) != 0 || fsync(publication->state) != 0) {
 		publication->in_state = true;
-		return failed(publication, file.verb, PROXY_AUTHORITY);
+		return failed(publication, file.verb, STATE_AUTHORITY);
 	}
 	return 0;
 }
 
-static int put_staged(struct publication *publication, struct atomic_file *certificate,
-		      struct atomic_file *address)
+static int put_staged(struct publication *publication, const struct state_authority *authority,
+		      bool differs, struct atomic_file *certificate, struct atomic_file *address)
 {
-	if (keep_authority(publication) != 0)
+	if (keep_authority(publication, authority) != 0)
 		return -1;
-	if (certificate_differs(publication) && remove_address(publication) != 0)
+	if (differs && remove_address(publication) != 0)
 		return -1;
 	if (atomic_file_commit(certificate) != 0)
 		return failed(publication, certificate->verb, PUBLISHED_CERTIFICATE);
@@ -123,29 +124,26 @@ static int put_staged(struct publication *publication, struct atomic_file *certi
 	return 0;
 }
 
-int publication_put(struct publication *publication)
+int publication_put(struct publication *publication, const struct state_authority *authority)
 {
+	const struct certificate *published = &authority->certificate;
 	struct atomic_file certificate = {0}, address = {0};
+	bool differs = certificate_differs(publication, published);
 	char text[INET_ADDRSTRLEN + 1];
-	bool differs = certificate_differs(publication);
 	int result;
 
 	(void)inet_ntop(AF_INET, &publication->address, text, INET_ADDRSTRLEN);
 	(void)strcat(text, "\n");
 	sweep(publication->directory, "." PUBLISHED_CERTIFICATE ".new");
 	sweep(publication->directory, "." PUBLISHED_ADDRESS ".new");
-	result = stage(publication, &certificate, PUBLISHED_CERTIFICATE,
-		       publication->certificate->pem, publication->certificate->pem_length);
+	result = stage(publication, &certificate, PUBLISHED_CERTIFICATE, false, published->pem,
+		       published->pem_length);
 	/* With another certificate the address goes and comes back, be it the same one. */
-	if (result == 0 && differs)
-		result = atomic_file_stage(&address, publication->directory, PUBLISHED_ADDRESS,
-					   text, strlen(text), PUBLISHED_MODE, false) == 0
-				 ? 0
-				 : failed(publication, address.verb, PUBLISHED_ADDRESS);
-	else if (result == 0)
-		result = stage(publication, &address, PUBLISHED_ADDRESS, text, strlen(text));
 	if (result == 0)
-		result = put_staged(publication, &certificate, &address);
+		result = stage(publication, &address, PUBLISHED_ADDRESS, differs, text,
+			       strlen(text));
+	if (result == 0)
+		result = put_staged(publication, authority, differs, &certificate, &address);
 	atomic_file_discard(&certificate);
 	atomic_file_discard(&address);
 	return result;

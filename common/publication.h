@@ -5,16 +5,12 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "certificate_authority.h"
 #include "interface_address.h"
+#include "state_dir.h"
 
 struct publication {
-	int directory, state;  /* both locked by the caller */
-	const char *authority; /* private key and certificate to keep first; NULL: kept already */
-	size_t authority_length;
-	const struct certificate *certificate;
+	int directory, state; /* both locked by the caller */
 	struct in_addr address;
 	/* Results. */
 	bool changed;
@@ -32,9 +28,9 @@ int publication_remove_stale(struct publication *publication,
 			     const struct interface_address_list *ours);
 
 /*
- * Keeps the authority, then publishes certificate and address where they are not right already.
+ * Keeps a new authority, then publishes certificate and address where they are not right already.
  * 0, or -1 with errno and the failure in PUBLICATION; then no temporary file is left.
  */
-int publication_put(struct publication *publication);
+int publication_put(struct publication *publication, const struct state_authority *authority);
 
 #endif

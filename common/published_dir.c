@@ -65,6 +65,16 @@ int published_dir_holds(int outer, int inner)
 	return -1;
 }
 
+int published_dir_open_to_all(int directory)
+{
+	struct stat status;
+
+	if (fstat(directory, &status) != 0)
+		return -1;
+	return (status.st_mode & 0555) == 0555 ? 0
+					       : fchmod(directory, (status.st_mode & 07777) | 0555);
+}
+
 static bool ends_with(const char *name, const char *end)
 {
 	size_t length = strlen(name), tail = strlen(end);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { PUBLISHED_MODE = 0644, PUBLISHED_DIR_MODE = 0755 };
+enum { PUBLISHED_MODE = 0644 };
 
 /* Opens directory PATH. A descriptor that the caller owns, or -1 with errno. */
 int published_dir_open(const char *path);
@@ -24,6 +24,9 @@ int published_dir_lock(int directory);
  * -1 with errno if that cannot be told.
  */
 int published_dir_holds(int outer, int inner);
+
+/* Lets everybody enter and list it, if they can't; for its owner. 0, or -1 with errno. */
+int published_dir_open_to_all(int directory);
 
 /*
  * Appends to UNLISTED (an array) the names of everything in the directory that cell-publish did
