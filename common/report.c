@@ -202,6 +202,8 @@ static json_t *make_error(enum cell_exit code, const char *message, int number)
 
 /* FORMAT with its arguments, and the text of errno NUMBER if that is not 0, as one line. */
 static char *make_line(const char *format, va_list list, int number)
+	__attribute__((format(printf, 1, 0)));
+static char *make_line(const char *format, va_list list, int number)
 {
 	autofree char *text = NULL, *whole = NULL;
 	char *line;
