@@ -21,6 +21,7 @@
 #include "capability_set.h"
 #include "cleanup.h"
 #include "descriptors.h"
+#include "landlock_scope.h"
 #include "privileges.h"
 #include "report.h"
 #include "seccomp_filter.h"
@@ -42,7 +43,8 @@ static const char usage[] =
 	"  --user UID:GID       run as these ids, in no supplementary group\n"
 	"  --caps none|keep     none (default): no capability and no_new_privs; keep: only the\n"
 	"                       capabilities that get past a cell are taken out\n"
-	"  --allow NAME         open one refused call or socket family, or new-privileges\n"
+	"  --allow NAME         open one refused call or socket family, or new-privileges,\n"
+	"                       or other-processes\n"
 	"  --keep-session       stay in this session, with its terminal\n"
 	"  --unprivileged       started by an ordinary user: groups and bounding set stay\n"
 	"  --print-filter json  print the filter as a Docker seccomp profile\n"
@@ -62,7 +64,7 @@ enum { MAX_ALLOWED = 64 };
 
 struct request {
 	struct privileges_plan privileges;
-	bool keep_capabilities, keep_session, new_privileges, print_filter;
+	bool keep_capabilities, keep_session, new_privileges, other_processes, print_filter;
 	const char *allowed[MAX_ALLOWED];
 	size_t allowed_count;
 };
@@ -83,16 +85,17 @@ static void parse_user(struct privileges_plan *plan, char *text)
 
 static void parse_allow(struct request *request, const char *name)
 {
-	if (strcmp(name, "new-privileges") == 0) {
+	if (strcmp(name, "new-privileges") == 0)
 		request->new_privileges = true;
-		return;
-	}
-	if (!seccomp_filter_knows(name))
+	else if (strcmp(name, "other-processes") == 0)
+		request->other_processes = true;
+	else if (!seccomp_filter_knows(name))
 		die(CELL_USAGE, "--allow %s names nothing that is refused (see cell-exec(1))",
 		    name);
-	if (request->allowed_count == MAX_ALLOWED)
+	else if (request->allowed_count == MAX_ALLOWED)
 		die(CELL_USAGE, "more than %d times --allow", MAX_ALLOWED);
-	request->allowed[request->allowed_count++] = name;
+	else
+		request->allowed[request->allowed_count++] = name;
 }
 
 static void parse(struct request *request, int argc, char **argv)
@@ -176,7 +179,8 @@ static void leave_session(void)
 		die_errno(CELL_SYSTEM, "cannot leave the session (see --keep-session)");
 }
 
-static void install_filter(const struct request *request, const struct seccomp_filter *filter)
+/* What cannot be taken off again: no_new_privs, the wall and the filter. */
+static void put_on(const struct request *request, const struct seccomp_filter *filter)
 {
 	struct privileges_sets sets;
 	bool wanted, needed;
@@ -192,6 +196,11 @@ static void install_filter(const struct request *request, const struct seccomp_f
 	if ((wanted || needed) && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 				   prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
 		die_errno(CELL_SYSTEM, "cannot set no_new_privs");
+	/* In a container, one exec session of the subject's looks after the processes of another.
+	 */
+	if (!request->keep_capabilities && !request->other_processes &&
+	    landlock_scope_enter() == LANDLOCK_SCOPE_FAILED)
+		die_errno(CELL_SYSTEM, "cannot wall off other processes");
 	if (seccomp_filter_install(filter) != 0)
 		die_errno(errno == EINVAL || errno == ENOSYS ? CELL_UNSUPPORTED : CELL_SYSTEM,
 			  "cannot install the filter");
@@ -233,7 +242,7 @@ int main(int argc, char **argv)
 	keep_three_descriptors();
 	if (!request.keep_session)
 		leave_session();
-	install_filter(&request, &filter);
+	put_on(&request, &filter);
 	verdict = privileges_drop(&request.privileges);
 	if (verdict != PRIVILEGES_OK)
 		die_errno(CELL_SYSTEM, "cannot %s", privileges_verdict_text(verdict));

@@ -4,7 +4,7 @@ set -l names \
 	delete_module finit_module fsconfig fsmount fsopen fspick ib ieee802154 init_module \
 	io_uring_enter io_uring_register io_uring_setup ipx isdn iucv kcm kexec_file_load \
 	kexec_load key keyctl llc mctp mount mount_setattr move_mount mpls netlink netrom \
-	new-privileges nfc open_by_handle_at open_tree open_tree_attr packet \
+	new-privileges nfc open_by_handle_at open_tree open_tree_attr other-processes packet \
 	perf_event_open phonet pidfd_getfd pivot_root pppox process_vm_readv \
 	process_vm_writev qipcrtr rds request_key rose rxrpc setns smc socketcall tioclinux \
 	tiocsti tipc umount umount2 unshare userfaultfd vsock x25 xdp
