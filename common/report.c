@@ -168,7 +168,8 @@ json_t *report_new_record(enum cell_exit code)
 
 int report_print_record(FILE *stream, json_t *record)
 {
-	int result = json_dumpf(record, stream, JSON_COMPACT);
+	/* 15 digits: as many as a double holds of any decimal fraction, so 0.413 stays 0.413. */
+	int result = json_dumpf(record, stream, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
 	json_decref(record);
 	if (result != 0 || putc('\n', stream) == EOF || ferror(stream))
@@ -198,6 +199,11 @@ static json_t *make_error(enum cell_exit code, const char *message, int number)
 	if (number != 0)
 		set_field(error, "errno", json_integer(number));
 	return error;
+}
+
+json_t *report_error(enum cell_exit code, const char *message)
+{
+	return make_error(code, message, 0);
 }
 
 /* FORMAT with its arguments, and the text of errno NUMBER if that is not 0, as one line. */
@@ -384,7 +390,7 @@ void report_finish(enum cell_exit code)
 	else if (code == CELL_OK)
 		print_record(code, NULL);
 	else
-		print_record(code, make_error(code, report.answer ? report.answer : "no", 0));
+		print_record(code, report_error(code, report.answer ? report.answer : "no"));
 	report_close(code);
 }
 

@@ -67,6 +67,9 @@ noreturn void report_exec_failed(const char *program);
 /* For tools with one record an item: a new object with the fields that every record begins with. */
 json_t *report_new_record(enum cell_exit code);
 
+/* What goes into such a record as "error" when CODE is a failure: kind and MESSAGE. */
+json_t *report_error(enum cell_exit code, const char *message);
+
 /* Prints RECORD as one line on STREAM and releases it. 0, or -1 with errno. */
 int report_print_record(FILE *stream, json_t *record);
 
