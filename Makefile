@@ -90,6 +90,23 @@ $(UNIT): $(B)/unit/%: $(B)/obj/tests/unit/%.o $(ARCHIVE)
 	$(Q)$(CC) $(ALL_CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $< $(ARCHIVE) \
 		$(LIBS_$(patsubst %_test,%,$*)) -lcap -lseccomp -lcrypto $(LIBS)
 
+# Fuzzers: tests/fuzz/X_fuzz.c with its inputs in tests/fuzz/corpus/X, words in tests/fuzz/X.dict.
+# libFuzzer runs build/fuzz/bin/X; the suite takes every input and its neighbours once, as
+# build/unit/X_corpus_test. They link what they need of these.
+FUZZERS   := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_LIBS := -Wl,--as-needed -lnftables -lmnl -lnetfilter_log -lseccomp -lcap -lssl -lcrypto $(LIBS)
+$(FUZZERS:%=$(B)/unit/%_corpus_test): $(B)/unit/%_corpus_test: $(B)/obj/tests/fuzz/%_fuzz.o \
+		tests/fuzz/corpus_once.c $(ARCHIVE)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -DFUZZER='"$*"' $(ALL_CFLAGS) -pie $(ALL_LDFLAGS) -o $@ \
+		tests/fuzz/corpus_once.c $< $(ARCHIVE) $(FUZZ_LIBS)
+$(FUZZERS:%=$(B)/bin/%_fuzz): $(B)/bin/%_fuzz: $(B)/obj/tests/fuzz/%_fuzz.o $(ARCHIVE)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(ARCHIVE) $(FUZZ_LIBS)
+UNIT += $(FUZZERS:%=$(B)/unit/%_corpus_test)
+
 # Programs and modules that tests run or load: tests/lib/X.c is build/test/lib/X, without the
 # common archive; X_module.c a shared object; X_static.c static, to run in an empty root.
 , := ,
@@ -184,6 +201,13 @@ sanitize: test-build  ## the whole suite under address and undefined behaviour s
 	$(Q)CELL_BIN=$(CURDIR)/build/sanitize/test CELL_TEST_BIN=$(CURDIR)/build/sanitize/test \
 		CELL_UNIT=build/sanitize/unit ASAN_OPTIONS=exitcode=86:detect_leaks=0 \
 		UBSAN_OPTIONS=print_stacktrace=1 tests/run
+
+FUZZ_SECONDS ?= 10
+.PHONY: fuzzers
+fuzzers: $(FUZZERS:%=$(B)/bin/%_fuzz)
+fuzz:  ## each fuzzer for FUZZ_SECONDS (10); what it finds goes to build/fuzz
+	$(Q)$(MAKE) B=build/fuzz CC=clang OPT='$(SANITIZE) -fsanitize=fuzzer-no-link' fuzzers
+	$(Q)printf '%s\n' $(FUZZERS) | xargs -P $$(nproc) -n 1 tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 coverage: test-build  ## line coverage of common/ by the whole suite
 	$(Q)$(MAKE) B=build/coverage OPT='-O0 -g --coverage -fprofile-update=atomic -U_FORTIFY_SOURCE' \
