@@ -206,7 +206,7 @@ FUZZ_SECONDS ?= 10
 .PHONY: fuzzers
 fuzzers: $(FUZZERS:%=$(B)/bin/%_fuzz)
 fuzz:  ## each fuzzer for FUZZ_SECONDS (10); what it finds goes to build/fuzz
-	$(Q)$(MAKE) B=build/fuzz CC=clang OPT='$(SANITIZE) -fsanitize=fuzzer-no-link' fuzzers
+	$(Q)$(MAKE) B=build/fuzz CC=clang OPT='$(SANITIZE) -fsanitize=fuzzer-no-link' CFLAGS=-Wno-error fuzzers
 	$(Q)printf '%s\n' $(FUZZERS) | xargs -P $$(nproc) -n 1 tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 coverage: test-build  ## line coverage of common/ by the whole suite

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define autoclose __attribute__((cleanup(cleanup_close))) int
+/* Some are only held, a lock for one; clang would call those unused. */
+#define autoclose __attribute__((cleanup(cleanup_close), unused)) int
 #define autofree __attribute__((cleanup(cleanup_free)))
 
 /* Closes *fd if it is one; errno is kept. close() is never retried: the number is already free. */

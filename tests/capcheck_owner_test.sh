@@ -162,6 +162,7 @@ test_inside_a_rootless_sandbox_the_sets_decide() {
 # may say EPERM; it means "owned above".
 test_only_the_kernels_own_no_means_above() {
 	tool="$top/build/bin/cell-capcheck --allow all-bypass"
+	# shellcheck disable=SC2086 # a list of words
 	calls=$(strace -e trace=ioctl -e signal=none $tool 2>&1 | grep -c '^ioctl')
 	assertTrue "ioctl calls: $calls" "[ $calls -ge 3 ]"
 	above=0
