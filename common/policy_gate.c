@@ -5,25 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "namespace_id.h"
 #include "network_links.h"
-
-__attribute__((format(printf, 3, 4))) static int fail(struct policy_fault *fault,
-						      enum cell_exit code, const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	(void)vsnprintf(fault->text, sizeof(fault->text), format, list);
-	va_end(list);
-	fault->code = code;
-	return -1;
-}
 
 /* The namespace that this process is in, with its cookie if WITH_COOKIE. 0, or -1 with FAULT. */
 static int own_namespace(bool with_cookie, struct namespace_id *own, struct policy_fault *fault)
@@ -33,12 +19,12 @@ static int own_namespace(bool with_cookie, struct namespace_id *own, struct poli
 		namespace_open(AT_FDCWD, "/proc/self/ns/net", CLONE_NEWNET, &fd);
 
 	if (verdict != NAMESPACE_OK)
-		return fail(fault, CELL_EVIDENCE, "cannot identify /proc/self/ns/net: %s",
-			    namespace_verdict_text(verdict, errno));
+		return policy_fail(fault, CELL_EVIDENCE, "cannot identify /proc/self/ns/net: %s",
+				   namespace_verdict_text(verdict, errno));
 	if (namespace_identify(fd, own) != 0 ||
 	    (with_cookie && namespace_cookie(fd, &own->cookie) != 0))
-		return fail(fault, CELL_EVIDENCE, "cannot identify /proc/self/ns/net: %s",
-			    strerror(errno));
+		return policy_fail(fault, CELL_EVIDENCE, "cannot identify /proc/self/ns/net: %s",
+				   strerror(errno));
 	return 0;
 }
 
@@ -51,8 +37,8 @@ int policy_gate_subject(const char *subject, struct policy_fault *fault)
 	char text[NAMESPACE_TEXT];
 
 	if (verdict != NAMESPACE_OK)
-		return fail(fault, CELL_EVIDENCE, "cannot identify %s: %s", subject,
-			    namespace_verdict_text(verdict, errno));
+		return policy_fail(fault, CELL_EVIDENCE, "cannot identify %s: %s", subject,
+				   namespace_verdict_text(verdict, errno));
 	if (own_namespace(handle.id.cookie != 0, &own, fault) != 0) {
 		namespace_release(&handle);
 		return -1;
@@ -63,10 +49,10 @@ int policy_gate_subject(const char *subject, struct policy_fault *fault)
 	if (same == NAMESPACE_SAME)
 		return 0;
 	if (same == NAMESPACE_DIFFERENT)
-		return fail(fault, CELL_NO, "this is %s, not the subject's namespace (%s)", text,
-			    subject);
-	return fail(fault, CELL_EVIDENCE, "cannot tell whether %s is the subject's namespace (%s)",
-		    text, subject);
+		return policy_fail(fault, CELL_NO, "this is %s, not the subject's namespace (%s)",
+				   text, subject);
+	return policy_fail(fault, CELL_EVIDENCE,
+			   "cannot tell whether %s is the subject's namespace (%s)", text, subject);
 }
 
 int policy_gate_hardware(struct policy_fault *fault)
@@ -76,13 +62,15 @@ int policy_gate_hardware(struct policy_fault *fault)
 	int result = 0;
 
 	if (network_links_read(&links) != 0)
-		return fail(fault, CELL_SYSTEM, "cannot list the devices: %s", strerror(errno));
+		return policy_fail(fault, CELL_SYSTEM, "cannot list the devices: %s",
+				   strerror(errno));
 	hardware = network_links_hardware(&links);
 	if (hardware != NULL)
-		result = fail(fault, CELL_USAGE,
-			      "cannot police this namespace: its device %s is hardware (%s), so it "
-			      "is a host's; see --allow-hardware",
-			      hardware->name, hardware->parent);
+		result = policy_fail(
+			fault, CELL_USAGE,
+			"cannot police this namespace: its device %s is hardware (%s), so it "
+			"is a host's; see --allow-hardware",
+			hardware->name, hardware->parent);
 	network_links_release(&links);
 	return result;
 }

@@ -3,19 +3,10 @@
 #include "policy_judge.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "network_links.h"
 #include "policy_check.h"
 #include "policy_proxy.h"
-
-static int fail(struct policy_fault *fault, const char *what, int number)
-{
-	(void)snprintf(fault->text, sizeof(fault->text), "cannot %s: %s", what, strerror(number));
-	fault->code = CELL_SYSTEM;
-	return -1;
-}
 
 int policy_inspect(struct policy_state *state, struct policy_fault *fault)
 {
@@ -23,13 +14,13 @@ int policy_inspect(struct policy_state *state, struct policy_fault *fault)
 	int result;
 
 	if (network_links_read(&links) != 0)
-		return fail(fault, "list the devices", errno);
+		return policy_fail_errno(fault, "list the devices", errno);
 	result = network_links_inspect(&links);
 	if (result != 0)
-		(void)fail(fault, "inspect the devices", errno);
+		(void)policy_fail_errno(fault, "inspect the devices", errno);
 	else if (policy_check_links(&links, state->beside, state->notes) != 0 ||
 		 policy_check_legacy(state->notes) != 0)
-		result = fail(fault, "inspect the devices", ENOMEM);
+		result = policy_fail_errno(fault, "inspect the devices", ENOMEM);
 	network_links_release(&links);
 	return result;
 }
@@ -53,17 +44,22 @@ static int add_new(json_t *list, const json_t *from)
 }
 
 int policy_judge(const struct policy_state *state, const struct ruleset *expected,
-		 const char *directory, json_t *differs, struct policy_fault *fault)
+		 const char *directory, const uint32_t *generation, json_t *differs,
+		 struct policy_fault *fault)
 {
 	struct ruleset full = *expected;
 	bool missing, found = true;
 	json_t *blocks = NULL;
 	int bad = add_new(differs, state->beside);
 
+	if (generation != NULL && state->netfilter.generation != *generation)
+		bad |= json_array_append_new(differs, json_sprintf("the generation is %u, not %u",
+								   state->netfilter.generation,
+								   *generation));
 	if (state->mode == POLICY_NONE) {
 		bad |= json_array_append_new(
 			differs, json_sprintf("there is no table inet %s: no policy", full.table));
-		return bad == 0 ? 0 : fail(fault, "make the report", ENOMEM);
+		return bad == 0 ? 0 : policy_fail_errno(fault, "make the report", ENOMEM);
 	}
 	bad |= policy_keep_resolvers(&full, state);
 	full.has_proxy = state->listing.proxies > 0;
@@ -77,10 +73,10 @@ int policy_judge(const struct policy_state *state, const struct ruleset *expecte
 	       add_new(differs, state->differs) != 0;
 	json_decref(blocks);
 	if (bad != 0)
-		return fail(fault, "make the report", ENOMEM);
+		return policy_fail_errno(fault, "make the report", ENOMEM);
 	if (!found && json_array_size(differs) == 0)
 		return -1;
 	if (!found)
 		bad = json_array_append_new(differs, json_string(fault->text));
-	return bad == 0 ? 0 : fail(fault, "make the report", ENOMEM);
+	return bad == 0 ? 0 : policy_fail_errno(fault, "make the report", ENOMEM);
 }

@@ -11,10 +11,12 @@ int policy_inspect(struct policy_state *state, struct policy_fault *fault);
 /*
  * Appends to DIFFERS, in words, all that makes STATE another than the policy that EXPECTED's table
  * name, log group, resolvers and port and the address published in DIRECTORY stand for, in either
- * mode; none is a yes. 0, or -1 with FAULT: memory, or CELL_EVIDENCE where nothing else differs
- * and there is no address to compare with.
+ * mode, and so does a generation number other than *GENERATION, unless that is NULL. None is a yes.
+ * 0, or -1 with FAULT: memory, or CELL_EVIDENCE where nothing else differs and there is no address
+ * to compare with.
  */
 int policy_judge(const struct policy_state *state, const struct ruleset *expected,
-		 const char *directory, json_t *differs, struct policy_fault *fault);
+		 const char *directory, const uint32_t *generation, json_t *differs,
+		 struct policy_fault *fault);
 
 #endif

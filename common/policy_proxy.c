@@ -3,13 +3,16 @@
 #include "policy_proxy.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "host_name.h"
 #include "network_links.h"
 #include "published.h"
 
@@ -40,9 +43,8 @@ static int find_device(struct ruleset_proxy *proxy, struct policy_fault *fault)
 		reason = strerror(errno);
 		break;
 	}
-	(void)snprintf(fault->text, sizeof(fault->text),
-		       "cannot allow the published address %s: %s", address, reason);
-	return -1;
+	return policy_fail(fault, fault->code, "cannot allow the published address %s: %s", address,
+			   reason);
 }
 
 int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *missing,
@@ -90,4 +92,42 @@ int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset
 		(void)nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+/* A port as arguments_port takes it; 0 if it is none. */
+static uint16_t parse_port(const char *text)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	return isdigit((unsigned char)*text) && *end == '\0' && port <= UINT16_MAX ? (uint16_t)port
+										   : 0;
+}
+
+int policy_proxy_operand(const char *operand, const char *host, uint16_t default_port,
+			 uint16_t *port, struct policy_fault *fault)
+{
+	const char *colon = strrchr(operand, ':');
+	size_t length = colon != NULL ? (size_t)(colon - operand) : strlen(operand);
+	enum host_name_verdict verdict = host_name_check(operand, length);
+	uint16_t number = colon != NULL ? parse_port(colon + 1) : default_port;
+
+	fault->code = CELL_USAGE;
+	if (verdict != HOST_NAME_OK)
+		(void)snprintf(fault->text, sizeof(fault->text), "host name %.300s %s", operand,
+			       host_name_verdict_text(verdict));
+	else if (!host_name_equal(operand, length, host, strlen(host)))
+		(void)snprintf(fault->text, sizeof(fault->text),
+			       "host %.*s is not the proxy, %.260s (CELL_PROXY_HOST): nothing else "
+			       "can be allowed",
+			       (int)length, operand, host);
+	else if (number == 0)
+		(void)snprintf(fault->text, sizeof(fault->text), "port %.64s is not in 1 to 65535",
+			       colon + 1);
+	else if (*port != 0 && *port != number)
+		(void)snprintf(fault->text, sizeof(fault->text),
+			       "host %.300s has another port than the one before it", operand);
+	else
+		return *port = number, 0;
+	return -1;
 }

@@ -21,4 +21,12 @@ int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *
 int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset_proxy *proxy,
 		      struct policy_fault *fault);
 
+/*
+ * Judges OPERAND, "HOST" or "HOST:PORT": HOST must be the proxy's, the same ASCII case or not. PORT
+ * (or DEFAULT_PORT) goes to *port, which is 0 before the first operand and else must be the same.
+ * 0, or -1 with FAULT, CELL_USAGE. Pure.
+ */
+int policy_proxy_operand(const char *operand, const char *host, uint16_t default_port,
+			 uint16_t *port, struct policy_fault *fault);
+
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The policy of this network namespace: reading it, and making it what it is to be. */
+/* The policy that is in force in this network namespace, as the kernel has it. */
 #ifndef CELL_POLICY_STATE_H
 #define CELL_POLICY_STATE_H
 
-#include "exit_code.h"
 #include "netfilter_state.h"
+#include "policy_fault.h"
 #include "ruleset_listing.h"
 
 enum policy_mode {
@@ -24,11 +24,6 @@ struct policy_state {
 	char *text; /* the ruleset in canonical form; NULL where there is no table */
 };
 
-struct policy_fault {
-	enum cell_exit code;
-	char text[640]; /* "cannot list table inet cell_egress: ..." */
-};
-
 /*
  * Reads what is in force in one piece (nothing changed meanwhile). 0, or -1 with FAULT; release
  * STATE by policy_state_release either way. Needs NET_ADMIN over the namespace.
@@ -45,17 +40,6 @@ const char *policy_mode_name(enum policy_mode mode);
  * 0, or -1 with errno.
  */
 int policy_keep_resolvers(struct ruleset *ruleset, const struct policy_state *state);
-
-/*
- * Makes WANTED the policy, by the smallest transaction that does, and shows that the kernel then
- * holds it: STATE is what was read afterwards. FIRST are resolvers (or NULL) to refuse too where
- * no ruleset of ours was whole before. A failure leaves what was in force. 0, or -1 with FAULT.
- */
-int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
-		 struct policy_state *state, struct policy_fault *fault);
-
-/* Removes our table, if there is one; as policy_apply. */
-int policy_remove(const char *table, struct policy_state *state, struct policy_fault *fault);
 
 /* The ruleset's text as the kernel lists it, malloc'd; NULL with FAULT. */
 char *policy_list(const char *table, struct policy_fault *fault);
