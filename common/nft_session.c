@@ -192,17 +192,18 @@ static void judge(int result, int text, int status, struct nft_result *r)
 		autofree char *errors = read_text(result, header.errors_length,
 						  (off_t)(sizeof(header) + header.output_length));
 
-		r->applied = header.apply == 0;
-		r->output_length = header.output_length;
-		r->output = read_text(result, header.output_length, sizeof(header));
 		r->outcome = header.apply == 0 && header.list == 0 ? NFT_DONE : NFT_REFUSED;
+		r->output_length = header.output_length;
+		if (r->outcome == NFT_DONE)
+			r->output = read_text(result, header.output_length, sizeof(header));
+		if (errors == NULL || (r->outcome == NFT_DONE && r->output == NULL)) {
+			r->outcome = NFT_FAILED;
+			r->number = errno;
+		}
+		/* Without words of the library's own, what it printed directly. */
 		if (errors != NULL && *errors != '\0') {
 			free(said);
 			said = take_pointer(errors);
-		}
-		if (r->output == NULL) {
-			r->outcome = NFT_FAILED;
-			r->number = errno;
 		}
 	}
 	if (said != NULL) {

@@ -50,6 +50,20 @@ static int judge(struct policy_state *state)
 	return bad != 0 || state->text == NULL ? -1 : 0;
 }
 
+/* A dormant table has every rule and no effect: neither its mode nor its text may look like ours.
+ */
+static int mark_flags(struct policy_state *state, uint32_t flags)
+{
+	char *text;
+
+	if (asprintf(&text, "%s# flags 0x%x\n", state->text, flags) < 0)
+		return -1;
+	free(state->text);
+	state->text = text;
+	state->mode = POLICY_UNKNOWN;
+	return 0;
+}
+
 /* One attempt. 1: something changed meanwhile, again; 0, or -1 with FAULT. */
 static int read_once(const char *table, struct policy_state *state, struct policy_fault *fault)
 {
@@ -89,8 +103,8 @@ static int read_once(const char *table, struct policy_state *state, struct polic
 				   "cannot %s: the answer is not understood", command);
 	if (judge(state) != 0)
 		return policy_fail_errno(fault, command, ENOMEM);
-	if (ours->flags != 0)
-		state->mode = POLICY_UNKNOWN;
+	if (ours->flags != 0 && mark_flags(state, ours->flags) != 0)
+		return policy_fail_errno(fault, command, ENOMEM);
 	return 0;
 }
 

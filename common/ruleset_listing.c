@@ -229,7 +229,7 @@ static int read_entry(struct ruleset_listing *listing, const json_t *entry, cons
 static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
 {
 	json_t *sorted = json_array(), *block, *other;
-	size_t i, j;
+	size_t i, j, ours;
 	int bad = 0;
 
 	json_array_foreach(model, i, block)
@@ -241,6 +241,7 @@ static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
 				bad |= json_array_append(sorted, other);
 		}
 	}
+	ours = json_array_size(sorted);
 	while (json_array_size(listing->blocks) > 0) {
 		size_t least = 0;
 		const char *header = NULL;
@@ -258,16 +259,17 @@ static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
 		json_array_foreach(model, i, block) known |=
 			is_text(json_object_get(block, "header"), header);
 		if (!known) {
-			if (!listing->foreign)
+			if (listing->foreign_name[0] == '\0')
 				(void)snprintf(listing->foreign_name, sizeof(listing->foreign_name),
 					       "%s", header);
-			listing->foreign = true;
 			bad |= json_array_append(sorted, json_array_get(listing->blocks, least));
 		}
 		bad |= json_array_remove(listing->blocks, least);
 	}
 	json_decref(listing->blocks);
 	listing->blocks = sorted;
+	/* Everything of ours and something besides is a change of ours, not another's table. */
+	listing->foreign = listing->foreign_name[0] != '\0' && ours < json_array_size(model);
 	return bad;
 }
 

@@ -16,7 +16,7 @@ struct ruleset_listing {
 	struct ruleset
 		read;	/* the parameters that these blocks were made with, as far as readable */
 	size_t proxies; /* elements in the proxy set; read.proxy is the first */
-	bool foreign;	/* there is a chain, set or other object of a name that we never use */
+	bool foreign;	/* somebody else's: it has what we never make, and not all that we do */
 	char foreign_name[80];
 };
 
