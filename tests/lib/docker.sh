@@ -46,6 +46,15 @@ host() {
 
 docker() { host docker "$@"; }
 
+# host_background COMMAND...: the same, in the background; $host_pid is its pid, for host kill.
+host_background() {
+	rm -f "$work/host.pid"
+	# shellcheck disable=SC2016 # for the other shell
+	host sh -c 'echo $$ >"$0"; exec "$@"' "$work/host.pid" "$@" &
+	wait_for 10 test -s "$work/host.pid"
+	host_pid=$(cat "$work/host.pid")
+}
+
 # world COMMAND...: runs it outside the engine, where the attacker is.
 world() {
 	host nsenter -n -t "$(cat "$engine/world.pid")" -- "$@"
@@ -78,6 +87,31 @@ docker_sweep() {
 		[ -d "$docker_cgroup" ] || continue
 		kill -0 "${docker_cgroup##*.}" 2>/dev/null || docker_cgroups "/${docker_cgroup##*/}"
 	done
+}
+
+# docker_images: `main` (a subject's: bash, curl, python), `cell` (busybox and our tools), `cell-proxy`
+# (mitmproxy and our tools). All trust the world's certificate authority and no other.
+docker_images() {
+	docker_bundle=$top/build/bundle/opt/cell
+	for docker_stage in main cell cell-proxy; do
+		mkdir -p "$work/$docker_stage/etc/ssl/certs" "$work/$docker_stage/opt"
+		cp "$engine/world/ca.pem" "$work/$docker_stage/etc/ssl/certs/ca-certificates.crt"
+		[ "$docker_stage" = main ] || cp -R "$docker_bundle" "$work/$docker_stage/opt/"
+	done
+	docker_skeleton "$work/cell"
+	cp /bin/busybox "$work/cell/usr/bin/"
+	chroot "$work/cell" /usr/bin/busybox --install -s /usr/bin
+	tar -c -C "$work/cell" . | docker_import cell &
+	docker_job=$!
+	docker_image cell-proxy "$work/cell-proxy" mitmproxy dash coreutils &
+	docker_job="$docker_job $!"
+	docker_image main "$work/main" dash bash coreutils curl ca-certificates python3 util-linux procps grep sed findutils
+	for docker_pid in $docker_job; do wait "$docker_pid"; done
+	docker image inspect main cell cell-proxy >/dev/null || {
+		cat "$work"/*.import
+		return 1
+	}
+	rm -rf "$work/main" "$work/cell" "$work/cell-proxy"
 }
 
 # docker_image NAME STAGE PACKAGE...: an image of the files that these installed packages and their
