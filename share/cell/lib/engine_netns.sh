@@ -103,6 +103,8 @@ engine_network() {
 			in_netns ip link set eth0 up
 	} 2>"$state/stderr" ||
 		not_started network ip 111 "cannot set up the veth pair: $(head -n 1 "$state/stderr")"
+	# Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
+	in_netns sh -c 'echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range'
 	# IPv6 only so that its way out can be shown open before the policy; nodad: at once.
 	ip -6 address add "$v6::1/64" dev "cell$cell_number" nodad 2>/dev/null &&
 		in_netns ip -6 address add "$v6::2/64" dev eth0 nodad 2>/dev/null || v6=
@@ -224,8 +226,7 @@ engine_targets() {
 	sed -n 's/^target //p' "$run/beacon"
 	printf 'icmp://%s closed\n' "$near"
 	[ -z "$v6" ] || printf 'icmp://%s closed\n' "[$v6::1]"
-	sed -e "s/{address}/$near/g" -e "s/{host}/$CELL_PROXY_HOST/g" -e "s/{port}/$CELL_PROXY_PORT/g" \
-		"$cell_share/targets/netns.txt"
+	cat "$cell_share/targets/netns.txt"
 	printf '%s' "$opt_closed" | sed 's/$/ closed/'
 	printf '%s' "$opt_open" | grep -v '^https\{0,1\}://' | sed 's/$/ open/' || :
 }
@@ -442,6 +443,7 @@ engine_open_checks() {
 # engine_sealed: what the subject finds, kept before it can touch anything.
 engine_sealed() {
 	cp "$run/hosts" "$out/hosts"
+	note hits_before "$(wc -l <"$out/hits.jsonl")"
 	engine_environment >"$state/environment"
 	work=${opt_chdir:-$PWD}
 	setpriv --reuid "$subject_uid" --regid "$subject_gid" --clear-groups test -w "$work" ||
@@ -476,6 +478,8 @@ engine_stop() {
 		done
 		wait "$proxy_job" || :
 	fi
+	chown 0:0 "$out/hits.jsonl"
+	chmod 0600 "$out/hits.jsonl"
 	tail -n 1 "$out/refused.jsonl" >"$state/refused"
 	cmp -s "$run/hosts" "$out/hosts" || cp "$run/hosts" "$out/hosts-end"
 }

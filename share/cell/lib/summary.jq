@@ -18,7 +18,11 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 | ($fact.policy_unchanged == "0" and $fact.same_namespace == "0") as $held
 | ($fact.subject_exit | number) as $code
 | ($fact.identity // "" | split(" ")) as $identity
-| ($counters[0].counters // {}) as $counter
+# the policy's counters, from the moment that the subject was about to start
+| ($sealed[0].counters // {}) as $zero
+| ($counters[0].counters // {} | with_entries(.key as $key
+	| .value |= {packets: (.packets - ($zero[$key].packets // 0)),
+		bytes: (.bytes - ($zero[$key].bytes // 0))})) as $counter
 | {
 	format: 1, tool: "run_trial", version: $version, trial: $trial, engine: $engine,
 	outcome: $outcome, exit: $exit,
@@ -53,13 +57,11 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 		mode: ($counters[0].mode // null),
 		ruleset_sha256: (step_record("again.policy").ruleset_sha256 // step_record("policy").ruleset_sha256 // null),
 		unchanged: ($fact.policy_unchanged == "0"),
-		counters: ($counter | with_entries(.key |= sub("^refused_"; "")))
+		counters: $counter
 	},
 	probe: ($probe[0] // {} | {closed, kept, still_open, lost, absent, vacuous}),
-	refused: (
-		[$counter | to_entries[] | select(.key | startswith("refused_")) | .value.packets] | add
-		| {packets: ., recorded: ($refused[0].records // null), lost: ($refused[0].lost // null),
-			truncated: ($refused[0].truncated // null)}),
+	refused: ($refused[0] // {} | {packets: .packets.total, recorded: .packets.recorded,
+		lost: .packets.lost, truncated: .truncated}),
 	tampering: ($files | lines | map(select(endswith(" hosts-end")) | "hosts")),
 	after: ($fact.after // null | if . == null then null
 		else split(" ") | {exit: (.[0] | number), seconds: (.[1] | number)} end),

@@ -72,18 +72,25 @@ summary_write() {
 	rm -rf "$state"
 }
 
-# count FILE TEXT
-count() {
-	count_number=$(grep -cF -- "$2" "$out/$1" 2>/dev/null || :)
-	echo "${count_number:-0}"
+# hits TEXT: how many records of the proxy's hold TEXT, without those of the steps before the subject.
+hits() {
+	hits_number=$(tail -n "+$(($(fact hits_before 0) + 1))" "$out/hits.jsonl" 2>/dev/null |
+		grep -cF -- "$1" || :)
+	echo "${hits_number:-0}"
 }
 
 summary_last_words() {
-	summary_requests=$(count hits.jsonl '"event":"request"')
+	summary_requests=$(hits '"event":"request"')
 	case $summary_outcome in
 	exited | timed-out)
-		summary_refused=$(fact refused | sed -n 's/.*"packets":\([0-9]*\).*/\1/p')
-		say_step end sealed "same namespace, same policy; $summary_requests requests, ${summary_refused:-0} packets refused"
+		summary_refused=$(fact refused | sed -n 's/.*"packets":{"total":\([0-9]*\).*/\1/p')
+		summary_bound=
+		case $(fact refused) in
+		*'"truncated":true'*)
+			summary_bound=" ($(fact refused | sed -n 's/.*"packets":{[^}]*"recorded":\([0-9]*\).*/\1/p') recorded, bound reached)"
+			;;
+		esac
+		say_step end sealed "same namespace, same policy; $summary_requests requests, ${summary_refused:-0} packets refused$summary_bound"
 		;;
 	not-started)
 		complain "run_trial: not started: $summary_cause. Trying again is free."
@@ -101,7 +108,7 @@ summary_make() {
 		xargs -0 stat -c %s -- <"$state/names" | paste -d ' ' - "$state/sums" >"$state/files"
 		mv "$state/sums" sha256sums
 	)
-	for summary_name in steps environment probe counters refused watch_versions; do
+	for summary_name in steps environment probe counters sealed_counters refused; do
 		[ -e "$state/$summary_name" ] || : >"$state/$summary_name"
 	done
 	for summary_stream in stdout stderr; do
@@ -127,13 +134,14 @@ summary_make() {
 		--arg captured "$([ -n "$opt_interactive" ] || echo 1)" \
 		--arg host "${CELL_PROXY_HOST:-cell-proxy}" --argjson port "${CELL_PROXY_PORT:-8080}" \
 		--argjson requests "${summary_requests:-0}" \
-		--argjson blocked "$(count hits.jsonl '"decision":"refused"')" \
-		--argjson tunnels "$(count hits.jsonl '"event":"raw_tunnel"')" \
+		--argjson blocked "$(hits '"decision":"refused"')" \
+		--argjson tunnels "$(hits '"event":"raw_tunnel"')" \
 		--rawfile facts "$state/facts" --rawfile steps "$state/steps" \
 		--rawfile files "$state/files" --rawfile streams "$state/streams" \
-		--rawfile environment "$state/environment" --rawfile hits /dev/null \
+		--rawfile environment "$state/environment" \
 		--slurpfile evidence "$out/evidence.jsonl" --slurpfile probe "$state/probe" \
-		--slurpfile counters "$state/counters" --slurpfile refused "$state/refused" \
+		--slurpfile counters "$state/counters" \
+		--slurpfile sealed "$state/sealed_counters" --slurpfile refused "$state/refused" \
 		-f "$cell_share/lib/summary.jq" --args -- "$@" >"$out/summary.json.new" &&
 		mv "$out/summary.json.new" "$out/summary.json"
 }

@@ -17,7 +17,7 @@ complain() {
 # say_step WORD STATE TEXT [SECONDS]: "  gate     passed    no capability ...     0.01 s"
 say_step() {
 	if [ -n "${4:-}" ]; then
-		say "$(printf '  %-8s %-9s %-52s %6s s' "$1" "$2" "$3" "$4")"
+		say "$(printf '  %-8s %-9s %-52s %6.2f s' "$1" "$2" "$3" "$4")"
 	elif [ -n "$3" ]; then
 		say "$(printf '  %-8s %-9s %s' "$1" "$2" "$3")"
 	else
@@ -32,8 +32,8 @@ usage_error() {
 
 now_ns() { date +%s%N; }
 
-# seconds_since NANOSECONDS: with two decimals.
+# seconds_since NANOSECONDS: with three decimals.
 seconds_since() {
 	seconds_ms=$((($(now_ns) - $1) / 1000000))
-	printf '%d.%02d' $((seconds_ms / 1000)) $((seconds_ms % 1000 / 10))
+	printf '%d.%03d' $((seconds_ms / 1000)) $((seconds_ms % 1000))
 }

@@ -56,7 +56,7 @@ probe() {
 	check_interrupt
 	probe_began=$(now_ns)
 	probe_status=0
-	engine_in_subject cell-probe --json --targets - <"$state/targets" \
+	engine_in_subject cell-probe --json --timeout 1 --targets - <"$state/targets" \
 		>"$out/probe-$1.jsonl" 2>"$state/stderr" || probe_status=$?
 	probe_seconds=$(seconds_since "$probe_began")
 	printf 'probe.%s %s %s\n' "$1" "$probe_seconds" "$probe_status" >>"$state/steps"
@@ -70,10 +70,9 @@ probe before
 open_before=$(grep -c '"result":"open"' "$out/probe-before.jsonl" || :)
 say_step before open "$open_before ways answer" "$probe_seconds"
 
-# --- the policy, and with it the record of what it refuses
-engine_watch
+# --- the policy
 require policy cell-policy engine_in_cell --subject "$identity" --log-group "$CELL_LOG_GROUP" \
-	allow "$CELL_PROXY_HOST"
+	--refuse 127.0.0.53 --refuse 127.0.0.54 allow "$CELL_PROXY_HOST"
 require policy.check cell-policy engine_in_cell --subject "$identity" check
 generation=$(printf '%s\n' "$record" | sed -n 's/.*"generation":"\{0,1\}\([0-9]*\).*/\1/p')
 say_step policy 'in force' 'proxy only'
@@ -96,6 +95,10 @@ gate again
 require again.policy cell-policy engine_in_cell --subject "$identity" \
 	--generation "$generation" check
 check_interrupt
+note sealed_counters "$record"
+# From here on what is refused is the subject's doing: the record of it begins.
+CELL_STEP=watch
+engine_watch
 engine_sealed
 
 # --- the subject
