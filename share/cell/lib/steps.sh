@@ -81,6 +81,17 @@ require() {
 	}
 }
 
+# refused_packets RECORD: the sum of a policy record's counters of what was somebody's doing.
+refused_packets() {
+	refused_sum=0
+	for refused_number in $(printf '%s\n' "$1" |
+		sed -e 's/.*"counters":{//' -e 's/"\(inbound\|kernel\)":{[^}]*}//g' -e 's/}}.*//' |
+		grep -o '"packets":[0-9]*'); do
+		refused_sum=$((refused_sum + ${refused_number#*:}))
+	done
+	echo "$refused_sum"
+}
+
 plain() {
 	plain_tool=$1
 	shift

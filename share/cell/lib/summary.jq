@@ -60,8 +60,11 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 		counters: $counter
 	},
 	probe: ($probe[0] // {} | {closed, kept, still_open, lost, absent, vacuous}),
-	refused: ($refused[0] // {} | {packets: .packets.total, recorded: .packets.recorded,
-		lost: .packets.lost, truncated: .truncated}),
+	# packets: since the subject was about to start; the rest: of the record, from the policy on
+	refused: ($refused[0] // {} | {
+		packets: ([$counter | to_entries[] | select(.key != "kernel" and .key != "inbound")
+			| .value.packets] | add),
+		recorded: .packets.recorded, lost: .packets.lost, truncated: .truncated}),
 	tampering: ($files | lines | map(select(endswith(" hosts-end")) | "hosts")),
 	after: ($fact.after // null | if . == null then null
 		else split(" ") | {exit: (.[0] | number), seconds: (.[1] | number)} end),

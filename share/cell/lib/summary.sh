@@ -83,14 +83,14 @@ summary_last_words() {
 	summary_requests=$(hits '"event":"request"')
 	case $summary_outcome in
 	exited | timed-out)
-		summary_refused=$(fact refused | sed -n 's/.*"packets":{"total":\([0-9]*\).*/\1/p')
+		summary_refused=$(fact refused_packets 0)
 		summary_bound=
 		case $(fact refused) in
 		*'"truncated":true'*)
 			summary_bound=" ($(fact refused | sed -n 's/.*"packets":{[^}]*"recorded":\([0-9]*\).*/\1/p') recorded, bound reached)"
 			;;
 		esac
-		say_step end sealed "same namespace, same policy; $summary_requests requests, ${summary_refused:-0} packets refused$summary_bound"
+		say_step end sealed "same namespace, same policy; $summary_requests requests, $summary_refused packets refused$summary_bound"
 		;;
 	not-started)
 		complain "run_trial: not started: $summary_cause. Trying again is free."

@@ -70,7 +70,10 @@ probe before
 open_before=$(grep -c '"result":"open"' "$out/probe-before.jsonl" || :)
 say_step before open "$open_before ways answer" "$probe_seconds"
 
-# --- the policy
+# --- the policy, and from before it the record of what it refuses
+CELL_STEP=watch
+export CELL_STEP
+engine_watch
 require policy cell-policy engine_in_cell --subject "$identity" --log-group "$CELL_LOG_GROUP" \
 	--refuse 127.0.0.53 --refuse 127.0.0.54 allow "$CELL_PROXY_HOST"
 require policy.check cell-policy engine_in_cell --subject "$identity" check
@@ -96,9 +99,6 @@ require again.policy cell-policy engine_in_cell --subject "$identity" \
 	--generation "$generation" check
 check_interrupt
 note sealed_counters "$record"
-# From here on what is refused is the subject's doing: the record of it begins.
-CELL_STEP=watch
-engine_watch
 engine_sealed
 
 # --- the subject
@@ -110,6 +110,7 @@ ask end.policy cell-policy engine_in_cell --subject "$identity" --generation "$g
 end_policy=$answer end_message=$message
 ask end.counters cell-policy engine_in_cell show
 note counters "$record"
+note refused_packets "$(($(refused_packets "$record") - $(refused_packets "$(cat "$state/sealed_counters")")))"
 engine_rules >"$out/ruleset-end.nft" || :
 ask end.namespace cell-nsid engine_in_cell --same /proc/self/ns/net "$identity"
 end_namespace=$answer
