@@ -37,9 +37,9 @@ field() { jq -r "$1" "$out_dir/summary.json"; }
 
 # mutant TOOL: a copy of the tools in $trial_bin, where TOOL is to be replaced by a script on stdin.
 mutant() {
-	trial_bin=$work/mutant-$1/build/bin
-	mkdir -p "$trial_bin" "$work/mutant-$1/share"
-	ln -s "$top/share/cell" "$work/mutant-$1/share/cell"
+	trial_bin=$work/mutant-$1-$count/build/bin
+	mkdir -p "$trial_bin" "$work/mutant-$1-$count/share"
+	ln -s "$top/share/cell" "$work/mutant-$1-$count/share/cell"
 	cp "$CELL_BIN"/* "$trial_bin/"
 	mv "$trial_bin/$1" "$trial_bin/$1.real"
 	cat >"$trial_bin/$1"

@@ -105,6 +105,11 @@ engine_network() {
 		not_started network ip 111 "cannot set up the veth pair: $(head -n 1 "$state/stderr")"
 	# Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
 	in_netns sh -c 'echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range'
+	# A packet that waits for a neighbour keeps its socket, and with it the namespace: 3 s by default.
+	in_netns sh -c 'for family in ipv4 ipv6; do
+		cd "/proc/sys/net/$family/neigh/eth0" 2>/dev/null || continue
+		echo 1 >mcast_solicit && echo 100 >retrans_time_ms
+	done'
 	# IPv6 only so that its way out can be shown open before the policy; nodad: at once.
 	ip -6 address add "$v6::1/64" dev "cell$cell_number" nodad 2>/dev/null &&
 		in_netns ip -6 address add "$v6::2/64" dev eth0 nodad 2>/dev/null || v6=

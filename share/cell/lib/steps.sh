@@ -2,9 +2,6 @@
 # shellcheck shell=sh
 # One helper for every step of a trial: names it, runs it, keeps its record and its time.
 
-# note NAME TEXT: keeps a fact for the summary.
-note() { printf '%s\n' "$2" >"$state/$1"; }
-
 # end_trial OUTCOME STEP TOOL CODE MESSAGE: says how the trial ended, once; the first one counts.
 end_trial() {
 	[ ! -e "$state/outcome" ] || return 0

@@ -25,6 +25,9 @@ say_step() {
 	fi
 }
 
+# note NAME TEXT: keeps a fact for the summary.
+note() { printf '%s\n' "$2" >"$state/$1"; }
+
 usage_error() {
 	complain "run_trial: $1"
 	exit 100
