@@ -7,18 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hosts_answer {
-	struct in_addr address; /* the first IPv4 address */
-	size_t inet, inet6;	/* how many different IPv4, how many IPv6 entries the name has */
+struct hosts_lookup {
+	struct in_addr address; /* the first canonical IPv4 address */
+	bool found;		/* there is one */
+	size_t others;		/* places where the name stands for anything else */
 };
 
-/* Looks NAME up in LENGTH bytes of hosts file. Pure. True if it has an IPv4 address. */
-bool hosts_lookup(const char *text, size_t length, const char *name, struct hosts_answer *answer);
+/* Looks NAME up in LENGTH bytes of hosts file, in any spelling a resolver takes. Pure. */
+struct hosts_lookup hosts_lookup(const char *text, size_t length, const char *name);
 
-/*
- * True if nsswitch.conf (LENGTH bytes) has a "hosts:" line whose first source is not "files", so
- * that programs ask somebody else before the hosts file (nsswitch.conf(5)). Pure.
- */
-bool hosts_are_asked_later(const char *text, size_t length);
+/* The same in /etc/hosts. NULL, or the reason why it cannot be read; errno or 0 in *NUMBER. */
+const char *hosts_lookup_here(const char *name, struct hosts_lookup *lookup, int *number);
 
 #endif

@@ -8,11 +8,10 @@
 #include "host_name.h"
 #include "hosts_lookup.h"
 #include "ipv4_address.h"
+#include "nsswitch.h"
 #include "probe_door.h"
 #include "probe_way.h"
 #include "shared_file.h"
-
-static const char hosts_path[] = "/etc/hosts", switch_path[] = "/etc/nsswitch.conf";
 
 static void end_door(struct probe_way *way, int number)
 {
@@ -39,64 +38,63 @@ static void try_unix(struct probe_way *way)
 }
 
 /* Looks the name up; an end without an address is told here. */
-static bool look_up(struct probe_way *way, const char *name, struct hosts_answer *answer)
+static bool look_up(struct probe_way *way, const char *name, struct hosts_lookup *lookup)
+{
+	int number;
+	const char *reason = hosts_lookup_here(name, lookup, &number);
+
+	if (reason != NULL)
+		probe_way_end(way, PROBE_UNUSABLE, number, "cannot read /etc/hosts: %s", reason);
+	else if (!lookup->found)
+		probe_way_end(way, PROBE_UNUSABLE, 0,
+			      "/etc/hosts gives it no IPv4 address: DNS would be asked");
+	return reason == NULL && lookup->found;
+}
+
+/* True if programs here look the name up elsewhere before the hosts file. */
+static bool hosts_come_later(void)
 {
 	static struct shared_file file;
-	enum shared_file_verdict verdict = shared_file_read(AT_FDCWD, hosts_path, &file);
-	int number = errno;
 
-	if (verdict != SHARED_FILE_OK) {
-		number = verdict == SHARED_FILE_FAILED ? number : 0;
-		probe_way_end(way, PROBE_UNUSABLE, number, "cannot read %s: %s", hosts_path,
-			      shared_file_verdict_text(verdict, number));
-		return false;
-	}
-	if (hosts_lookup(file.bytes, file.length, name, answer))
-		return true;
-	probe_way_end(way, PROBE_UNUSABLE, 0, "%s gives it no IPv4 address: DNS would be asked",
-		      hosts_path);
-	return false;
+	return shared_file_read(AT_FDCWD, "/etc/nsswitch.conf", &file) == SHARED_FILE_OK &&
+	       nsswitch_judge_hosts(file.bytes, file.length) != NSSWITCH_FILES_FIRST;
 }
 
 static void try_name(struct probe_way *way)
 {
-	static struct shared_file file;
 	const struct in_addr *published = way->settings->published;
 	const char *name = way->target->name, *proxy = way->settings->proxy_host;
-	struct hosts_answer answer;
+	struct hosts_lookup lookup;
 	char address[INET_ADDRSTRLEN], wanted[INET_ADDRSTRLEN];
 
-	if (!look_up(way, name, &answer))
+	if (!look_up(way, name, &lookup))
 		return;
-	(void)inet_ntop(AF_INET, &answer.address, address, sizeof(address));
-	if (answer.inet > 1 || answer.inet6 > 0) {
-		probe_way_end(way, PROBE_REFUSED, 0, "%s gives it more than one address: %s, ...",
-			      hosts_path, address);
+	(void)inet_ntop(AF_INET, &lookup.address, address, sizeof(address));
+	if (lookup.others > 0) {
+		probe_way_end(way, PROBE_REFUSED, 0,
+			      "/etc/hosts gives it more than one address: %s, ...", address);
 		return;
 	}
-	if (published != NULL && published->s_addr != answer.address.s_addr &&
+	if (published != NULL && published->s_addr != lookup.address.s_addr &&
 	    host_name_equal(name, strlen(name), proxy, strlen(proxy))) {
 		(void)inet_ntop(AF_INET, published, wanted, sizeof(wanted));
 		probe_way_end(way, PROBE_REFUSED, 0, "is %s, but the published address is %s",
 			      address, wanted);
 		return;
 	}
-	if (shared_file_read(AT_FDCWD, switch_path, &file) == SHARED_FILE_OK &&
-	    hosts_are_asked_later(file.bytes, file.length))
-		probe_way_end(way, PROBE_OPEN, 0, "is %s; but %s asks others before %s", address,
-			      switch_path, hosts_path);
-	else
-		probe_way_end(way, PROBE_OPEN, 0, "is %s", address);
+	probe_way_end(way, PROBE_OPEN, 0, "is %s%s", address,
+		      hosts_come_later() ? "; but nsswitch.conf asks others before /etc/hosts"
+					 : "");
 }
 
 void probe_way_resolve(struct probe_way *way)
 {
-	struct hosts_answer answer;
+	struct hosts_lookup lookup;
 	const char *name = way->target->name;
 
 	if (ipv4_parse(name, strlen(name), &way->address.inet.sin_addr) != IPV4_OK &&
-	    look_up(way, name, &answer))
-		way->address.inet.sin_addr = answer.address;
+	    look_up(way, name, &lookup))
+		way->address.inet.sin_addr = lookup.address;
 }
 
 void probe_at_once(struct probe_way *way)

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "http_status.h"
 #include "probe_dns.h"
 #include "probe_run.h"
 
-enum { MAX_WAYS = 9, STATUS_LINE = 12 /* "HTTP/1.1 200" */ };
+enum { MAX_WAYS = 9 };
 
 static const char *const binding_names[] = {"", "SO_BINDTODEVICE", "IP_UNICAST_IF", "IP_PKTINFO"};
 
@@ -24,25 +25,6 @@ static void judge_echo(struct probe_way *way, const unsigned char *answer, size_
 {
 	if (holds_nonce(way, answer, length))
 		probe_way_end(way, PROBE_OPEN, 0, "echoed");
-}
-
-/* The status code of an HTTP status line, 0 if it is none, -1 if more bytes may make it one. */
-static int http_status(const unsigned char *answer, size_t length)
-{
-	static const char prefix[] = "HTTP/1.";
-	size_t known = length < strlen(prefix) ? length : strlen(prefix);
-	int status = 0;
-
-	if (memcmp(answer, prefix, known) != 0)
-		return 0;
-	if (length < STATUS_LINE)
-		return -1;
-	for (size_t i = STATUS_LINE - 3; i < STATUS_LINE; i++) {
-		if (answer[i] < '0' || answer[i] > '9')
-			return 0;
-		status = status * 10 + (answer[i] - '0');
-	}
-	return answer[STATUS_LINE - 4] == ' ' && status >= 100 ? status : 0;
 }
 
 static void judge_tcp(struct probe_way *way, const unsigned char *answer, size_t length)
@@ -58,13 +40,12 @@ static void judge_tcp(struct probe_way *way, const unsigned char *answer, size_t
 static void judge_proxy(struct probe_way *way, const unsigned char *answer, size_t length)
 {
 	int status = http_status(answer, length);
-	bool served = status < 500 && status != 400 && status != 403 && status != 407;
 
 	if (status == 0)
 		probe_way_end(way, PROBE_REFUSED, 0, "answered, but not in HTTP");
 	else if (status > 0)
-		probe_way_end(way, served ? PROBE_OPEN : PROBE_REFUSED, 0, "answered HTTP %d",
-			      status);
+		probe_way_end(way, http_status_is_served(status) ? PROBE_OPEN : PROBE_REFUSED, 0,
+			      "answered HTTP %d", status);
 }
 
 static void judge_dns(struct probe_way *way, const unsigned char *answer, size_t length)
