@@ -176,6 +176,9 @@ static const struct in_addr *read_published(void)
 		die_errno(CELL_SYSTEM, "cannot read the published address");
 	if (published_address_read(AT_FDCWD, path, &address, &fault) == 0)
 		return &address;
+	errno = fault.number;
+	if (probe_errno_is_trouble(errno))
+		die_errno(CELL_SYSTEM, "cannot read %s", path);
 	if (!fault.missing)
 		warn("cannot use %s: %s", path, fault.reason);
 	return NULL;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe_target.h"
+
 enum { RECORDS_MAX = 4096 };
 
 const char *probe_verdict_name(enum probe_verdict verdict)
@@ -16,20 +18,24 @@ const char *probe_verdict_name(enum probe_verdict verdict)
 	return names[verdict];
 }
 
-/* Nothing to be closed: the socket or the call is refused, or there is no such thing. */
-static bool cannot_be_had(enum probe_result result)
+/*
+ * Nothing to be closed: the socket or the call is refused, or there is no such thing. LOCAL: it is
+ * on loopback, so that a refusal means that nobody listens there.
+ */
+static bool cannot_be_had(enum probe_result result, bool local)
 {
-	return result == PROBE_DENIED || result == PROBE_UNUSABLE;
+	return result == PROBE_DENIED || result == PROBE_UNUSABLE ||
+	       (local && result == PROBE_REFUSED);
 }
 
-enum probe_verdict probe_compare(enum probe_expect expect, enum probe_result before,
+enum probe_verdict probe_compare(enum probe_expect expect, bool local, enum probe_result before,
 				 enum probe_result after)
 {
 	if (expect == PROBE_EXPECT_OPEN)
 		return after == PROBE_OPEN ? PROBE_KEPT : PROBE_LOST;
 	if (after == PROBE_OPEN)
 		return PROBE_STILL_OPEN;
-	if (cannot_be_had(before) && cannot_be_had(after))
+	if (cannot_be_had(before, local) && cannot_be_had(after, local))
 		return PROBE_ABSENT;
 	/* A refusal made here proves itself: what it stops could leave before. */
 	if (expect == PROBE_EXPECT_BLOCKED)
@@ -154,6 +160,14 @@ static bool lets_a_trial_start(enum probe_verdict verdict)
 	return verdict == PROBE_CLOSED || verdict == PROBE_KEPT || verdict == PROBE_ABSENT;
 }
 
+static bool is_local(const char *text)
+{
+	struct probe_target target;
+
+	return probe_target_parse(text, strlen(text), &target) == NULL &&
+	       probe_target_stays_here(&target);
+}
+
 /* One target with its record of either side, or NULL where a side has none. */
 static int compare_one(struct probe_comparison *comparison, const char *target,
 		       const struct probe_record *before, const struct probe_record *after)
@@ -162,7 +176,8 @@ static int compare_one(struct probe_comparison *comparison, const char *target,
 	json_t *one;
 
 	if (before != NULL && after != NULL && before->expect == after->expect) {
-		verdict = probe_compare(after->expect, before->result, after->result);
+		verdict = probe_compare(after->expect, is_local(target), before->result,
+					after->result);
 		if (verdict == PROBE_ABSENT && after->result == PROBE_UNUSABLE)
 			comparison->unusable++;
 	}

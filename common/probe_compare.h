@@ -23,7 +23,8 @@ enum probe_verdict {
 /* "closed", "still-open", ... */
 const char *probe_verdict_name(enum probe_verdict verdict);
 
-enum probe_verdict probe_compare(enum probe_expect expect, enum probe_result before,
+/* LOCAL: the target is on loopback, where "refused" means that nobody listens. */
+enum probe_verdict probe_compare(enum probe_expect expect, bool local, enum probe_result before,
 				 enum probe_result after);
 
 /* One target's record, as read back. */

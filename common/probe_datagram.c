@@ -2,7 +2,7 @@
 /*
  * Datagram probes: UDP, DNS over UDP, ICMP echo by raw and ping sockets. A send that works proves
  * nothing; an error on a later call is read from the error queue, which tells who made it (ip(7),
- * IP_RECVERR).
+ * IP_RECVERR). About multicast no error is ever sent: there only the devices tell (RFC 4443, 2.4).
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 
 #include "probe_way.h"
+
+enum { SETTLE_ATTEMPTS = 5, SETTLE_WAIT = 20 /* ms, for devices that count late */ };
 
 /* Sends the request once; what fails at once ends the way. */
 static void send_request(struct probe_way *way)
@@ -92,4 +94,36 @@ void probe_datagram_ready(struct probe_way *way, short revents)
 	if (errno == EAGAIN || errno == EINTR)
 		return;
 	probe_way_end(way, PROBE_REFUSED, errno, NULL);
+}
+
+static bool is_multicast(const struct probe_way *way)
+{
+	if (way->family == AF_INET6)
+		return IN6_IS_ADDR_MULTICAST(&way->address.inet6.sin6_addr);
+	return IN_MULTICAST(ntohl(way->address.inet.sin_addr.s_addr));
+}
+
+void probe_datagram_settle(struct probe_way *way)
+{
+	const int64_t took = way->ended_at - way->began;
+
+	/* Nobody is asked for a neighbour's address first, so that what is sent shows at once. */
+	if (way->result != PROBE_SILENT || way->number != 0 || !is_multicast(way))
+		return;
+	for (int i = 0; i < SETTLE_ATTEMPTS && way->result == PROBE_SILENT; i++) {
+		struct probe_counters before, after;
+
+		if (!probe_way_socket(way))
+			break;
+		way->connected = false;
+		before = probe_counters_read();
+		(void)probe_way_send(way, way->request, way->request_length);
+		(void)poll(NULL, 0, SETTLE_WAIT);
+		after = probe_counters_read();
+		if (probe_counters_quiet(&before, &after))
+			probe_way_end(way, PROBE_BLOCKED, 0, "no device sent a byte");
+		else
+			probe_way_end(way, PROBE_SILENT, 0, NULL);
+	}
+	way->ended_at = way->began + took;
 }

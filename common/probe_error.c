@@ -36,6 +36,14 @@ static bool is_no_neighbour(const struct sock_extended_err *error)
 		       : error->ee_type == UNREACHABLE && error->ee_code == HOST_UNREACHABLE;
 }
 
+/* True if no device sent a byte since the connection began: then nobody asked for a neighbour. */
+static bool nothing_moved(const struct probe_way *way)
+{
+	struct probe_counters after = probe_counters_read();
+
+	return probe_counters_quiet(&way->before, &after); /* never for datagrams: no reading */
+}
+
 static void judge_error(struct probe_way *way, const struct sock_extended_err *error,
 			const union probe_address *offender)
 {
@@ -50,7 +58,7 @@ static void judge_error(struct probe_way *way, const struct sock_extended_err *e
 		return;
 	}
 	/* An ICMP error of our own making: the policy's, or one about ourselves. */
-	if (is_no_neighbour(error) && !probe_address_is_ours(&way->address))
+	if (is_no_neighbour(error) && !probe_address_is_ours(&way->address) && !nothing_moved(way))
 		probe_way_end(way, PROBE_SILENT, number, "no neighbour answers for it");
 	else if (is_prohibited(error) || !probe_address_is_ours(&way->address))
 		probe_way_end(way, PROBE_BLOCKED, number, "refused here by an ICMP error");

@@ -137,6 +137,8 @@ int probe_run(struct probe *probes, size_t count, const struct probe_settings *s
 	for (size_t i = 0; i < total; i++) {
 		if (ways[i]->doubtful)
 			probe_stream_settle(ways[i]);
+		else if (ways[i]->transport == PROBE_DATAGRAM)
+			probe_datagram_settle(ways[i]);
 		if (ways[i]->result != PROBE_OPEN && probe_errno_is_trouble(ways[i]->number)) {
 			errno = ways[i]->number;
 			return -1;

@@ -95,7 +95,7 @@ static void send_rest(struct probe_way *way)
 		if (sent < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (sent < 0) {
-			probe_way_end(way, PROBE_REFUSED, errno, "connected, then not");
+			probe_way_end(way, PROBE_SILENT, errno, "connected, then reset");
 			return;
 		}
 		way->request_sent += (size_t)sent;
@@ -121,7 +121,8 @@ static void receive(struct probe_way *way)
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got < 0) {
-		probe_way_end(way, PROBE_REFUSED, errno, "connected, then not");
+		/* Connected all the same: what leaves is not known to be stopped. */
+		probe_way_end(way, PROBE_SILENT, errno, "connected, then reset");
 		return;
 	}
 	way->answer_length += (size_t)got;

@@ -229,6 +229,18 @@ const char *probe_target_family(const struct probe_target *target)
 	}
 }
 
+bool probe_target_stays_here(const struct probe_target *target)
+{
+	const struct in6_addr *inet6 = &target->address.inet6.sin6_addr;
+
+	if (target->kind > PROBE_ICMP || target->device[0] != '\0')
+		return false;
+	if (target->address.any.sa_family == AF_INET)
+		return ntohl(target->address.inet.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(inet6) ||
+	       (IN6_IS_ADDR_V4MAPPED(inet6) && inet6->s6_addr[12] == IN_LOOPBACKNET);
+}
+
 socklen_t probe_address_length(const union probe_address *address)
 {
 	return address->any.sa_family == AF_INET6 ? sizeof(address->inet6) : sizeof(address->inet);

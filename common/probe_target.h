@@ -5,6 +5,7 @@
 
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "probe_result.h"
@@ -51,6 +52,12 @@ const char *probe_target_parse(const char *text, size_t length, struct probe_tar
 
 /* "inet", "inet6", "unix", the family's own name, or NULL where no socket is in play. */
 const char *probe_target_family(const struct probe_target *target);
+
+/*
+ * True if what is sent there never leaves the loopback device, whoever listens: a loopback address
+ * without a device of its own.
+ */
+bool probe_target_stays_here(const struct probe_target *target);
 
 /* Length of the address in TARGET as connect(2) wants it. */
 socklen_t probe_address_length(const union probe_address *address);

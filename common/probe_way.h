@@ -93,6 +93,9 @@ void probe_stream_end(struct probe_way *way);
 /* Tells a doubtful refusal's author by trying again while nothing else of ours moves. */
 void probe_stream_settle(struct probe_way *way);
 
+/* Tells silence about multicast from a refusal here, by whether a device sends anything. */
+void probe_datagram_settle(struct probe_way *way);
+
 /* Fills in the address of an http+proxy target by the hosts file alone; or the way has ended. */
 void probe_way_resolve(struct probe_way *way);
 

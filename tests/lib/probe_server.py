@@ -4,7 +4,8 @@
 
 A kind is what it does: echo (udp and tcp), silent-udp, accept (tcp, says nothing), close (tcp,
 accepts and closes), banner (tcp, speaks first), http-CODE (tcp), garbage (tcp), dns-CODE (udp and
-tcp: answers every question with that response code; dns-CODE-udp and dns-CODE-tcp: by one alone).
+tcp: answers every question with that response code; dns-CODE-udp and dns-CODE-tcp: by one alone;
+dns-CODE-txt: questions for TXT alone).
 IPv6 addresses stand in brackets. A line is printed for every DNS question ("dns NAME TYPE") and
 every HTTP request ("http LINE"); "ready" once all of them listen.
 """
@@ -31,14 +32,20 @@ def open_socket(host, port, kind):
     return sock
 
 
-def dns_answer(question, code):
+def dns_answer(question, kind):
+    """The answer to a question, or nothing."""
+    if len(question) < 17 or question[4:6] != b"\0\1":
+        return b""
+    code = int(kind.split("-")[1])
     end = 12
     labels = []
     while question[end] != 0:
         labels.append(question[end + 1:end + 1 + question[end]].decode())
         end += 1 + question[end]
-    kind = struct.unpack("!H", question[end + 1:end + 3])[0]
-    say("dns", ".".join(labels), {1: "A", 28: "AAAA", 16: "TXT"}.get(kind, kind))
+    number = struct.unpack("!H", question[end + 1:end + 3])[0]
+    say("dns", ".".join(labels), {1: "A", 28: "AAAA", 16: "TXT"}.get(number, number))
+    if kind.endswith("-txt") and number != 16:
+        return b""
     return question[:2] + struct.pack("!HHHHH", 0x8180 | code, 1, 0, 0, 0) + question[12:end + 5]
 
 
@@ -47,7 +54,9 @@ def serve_udp(kind, sock):
     if kind == "echo":
         sock.sendto(data, peer)
     elif kind.startswith("dns-"):
-        sock.sendto(dns_answer(data, int(kind.split("-")[1])), peer)
+        answer = dns_answer(data, kind)
+        if answer:
+            sock.sendto(answer, peer)
 
 
 def serve_tcp(kind, sock):
@@ -64,8 +73,9 @@ def serve_tcp(kind, sock):
         sock.sendall(f"HTTP/1.1 {code} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
         return False
     elif kind.startswith("dns-"):
-        answer = dns_answer(data[2:], int(kind.split("-")[1]))
-        sock.sendall(struct.pack("!H", len(answer)) + answer)
+        answer = dns_answer(data[2:], kind)
+        if answer:
+            sock.sendall(struct.pack("!H", len(answer)) + answer)
     return True
 
 
