@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# needs: root netns jq openssl nft
+# needs: root netns jq openssl nft strace
 # cell-publish: which address, which authority, what is published, what the program inherits.
 . "$(dirname "$0")/lib/cell_test.sh"
 
@@ -795,6 +795,33 @@ test_check_serves_as_an_exec_probe() {
 		--connect --timeout 0.5 --state "$work/state" --dir "$work/dir"
 	expect 0 publish --check </dev/null
 	expect 0 publish --check <&-
+}
+
+test_no_configuration_of_openssl_is_read() {
+	mkdir -p "$work/hostile"
+	cat >"$work/hostile/openssl.cnf" <<-END
+		openssl_conf = a
+		[a]
+		providers = b
+		[b]
+		hostile = c
+		[c]
+		module = $work/hostile/hostile.so
+		activate = 1
+	END
+	# The control: OpenSSL's own program reads it, and tries to load the module.
+	run env OPENSSL_CONF="$work/hostile/openssl.cnf" strace -f -o "$work/control" \
+		openssl x509 -help
+	grep -q 'hostile/openssl.cnf' "$work/control" || fail 'the control does not read it'
+	for what in "--state $work/state" "--state $work/state --renew" "--state $work/state --check"; do
+		# shellcheck disable=SC2086 # several words
+		expect 0 env OPENSSL_CONF="$work/hostile/openssl.cnf" SSL_CERT_FILE=/nowhere \
+			OPENSSL_MODULES="$work/hostile" nsenter -n -t "$net" strace -f -o "$work/log" \
+			"$CELL_BIN/cell-publish" --dir "$work/dir" $what
+		grep -E 'openssl|hostile|nowhere|ossl-modules' "$work/log" | grep -v execve
+		assertFalse 'OpenSSL reads a configuration' \
+			"grep -v execve '$work/log' | grep -Eq 'openssl.cnf|hostile|nowhere|ossl-modules'"
+	done
 }
 
 # ---- called wrongly ----
