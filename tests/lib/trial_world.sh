@@ -39,7 +39,7 @@ field() { jq -r "$1" "$out_dir/summary.json"; }
 mutant() {
 	trial_bin=$work/mutant-$1-$count/build/bin
 	mkdir -p "$trial_bin" "$work/mutant-$1-$count/share"
-	ln -s "$top/share/cell" "$work/mutant-$1-$count/share/cell"
+	ln -sn "$top/share/cell" "$work/mutant-$1-$count/share/cell"
 	cp "$CELL_BIN"/* "$trial_bin/"
 	mv "$trial_bin/$1" "$trial_bin/$1.real"
 	cat >"$trial_bin/$1"

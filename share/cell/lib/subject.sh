@@ -76,7 +76,7 @@ subject_wait() {
 			;;
 		proxy)
 			requests=$(grep -c '"event":"request"' "$out/hits.jsonl" || :)
-			say_step proxy DIED "exit $detail after $requests requests"
+			say_step proxy DIED "exit $detail after $(counted "$requests" request)"
 			end_trial void proxy mitmdump "$detail" \
 				"the proxy ended while the subject ran; last request: $(tail -n 1 "$out/hits.jsonl" | cut -c 1-300)"
 			subject_outcome=void

@@ -90,7 +90,7 @@ summary_last_words() {
 			summary_bound=" ($(fact refused | sed -n 's/.*"packets":{[^}]*"recorded":\([0-9]*\).*/\1/p') recorded, bound reached)"
 			;;
 		esac
-		say_step end sealed "same namespace, same policy; $summary_requests requests, $summary_refused packets refused$summary_bound"
+		say_step end sealed "same namespace, same policy; $(counted "$summary_requests" request), $(counted "$summary_refused" packet) refused$summary_bound"
 		;;
 	not-started)
 		complain "run_trial: not started: $summary_cause. Trying again is free."

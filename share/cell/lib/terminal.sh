@@ -28,6 +28,9 @@ say_step() {
 # note NAME TEXT: keeps a fact for the summary.
 note() { printf '%s\n' "$2" >"$state/$1"; }
 
+# counted NUMBER NOUN: "1 request", "2 requests"
+counted() { if [ "$1" -eq 1 ]; then echo "$1 $2"; else echo "$1 ${2}s"; fi; }
+
 usage_error() {
 	complain "run_trial: $1"
 	exit 100

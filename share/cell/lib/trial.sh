@@ -68,7 +68,7 @@ probe() {
 }
 probe before
 open_before=$(grep -c '"result":"open"' "$out/probe-before.jsonl" || :)
-say_step before open "$open_before ways answer" "$probe_seconds"
+say_step before open "$(counted "$open_before" way) out and in" "$probe_seconds"
 
 # --- the policy, and from before it the record of what it refuses
 CELL_STEP=watch
@@ -88,9 +88,7 @@ if [ "$answer" -ne 0 ]; then
 	say_step after NO "$message"
 	not_started probe.compare cell-probe "$answer" "$message"
 fi
-say_step after closed "$(compare_number closed) of $(compare_number closed); $(
-	compare_number kept
-) ways kept" "$probe_seconds"
+say_step after closed "$(compare_number closed) of $(compare_number closed); loopback, name and proxy kept" "$probe_seconds"
 engine_open_checks
 
 # --- asked again right before the subject: an engine rewrites hosts files, a restart moves people
