@@ -16,7 +16,7 @@ test_setup() {
 		$servers tcp:10.77.0.2:8080 tcp:10.77.0.2:8081 udp:10.77.0.2:8080
 	outside=$pid
 	background nsenter -n -t "$cell" python3 "$top/tests/lib/policy_echo.py" "$work/inside" \
-		udp:127.0.0.1:7000 tcp:127.0.0.1:7000 udp:[::1]:7000 tcp:[::1]:7000 \
+		udp:127.0.0.1:7000 tcp:127.0.0.1:7000 'udp:[::1]:7000' 'tcp:[::1]:7000' \
 		udp:127.0.0.11:40053 tcp:127.0.0.11:40053 udp:0.0.0.0:5000 tcp:0.0.0.0:5000
 	inside=$pid
 	wait_for 10 grep -q ready "$work/outside"
