@@ -15,6 +15,9 @@ judged: a name that changes its mind in between gains nothing. Bytes that are ne
 are never relayed. Bodies are streamed. Whatever goes wrong in here, the request is not forwarded
 (503), and so it is when a record can't be written.
 
+It also gives the certificates that older mitmproxy makes the key identifiers that strict clients
+want.
+
 Records. All have: format (1), time (RFC 3339, UTC), trial (CELL_TRIAL), event, decision, rule.
   event    connect          a CONNECT request: client method scheme host port path id addresses
            request          any other request: the same, and http, query or query_sha256, and where
@@ -49,7 +52,9 @@ import socket
 import sys
 import time
 
-from mitmproxy import ctx, exceptions, http
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from mitmproxy import certs, ctx, exceptions, http
 from mitmproxy.proxy import commands, layer, layers
 
 MAX_TEXT = 8192  # characters kept of a path or a query
@@ -229,6 +234,40 @@ class ClosedTunnel(layer.Layer):
             yield commands.CloseConnection(self.context.client)
 
 
+def with_key_identifiers(make):
+    """
+    mitmproxy before 10.1.2 makes certificates without an authority key identifier, which strict
+    clients (every Python from 3.13 on) refuse. Signs such a one again with what is missing.
+    """
+
+    @functools.wraps(make)
+    def dummy_cert(privkey, cacert, *words, **named):
+        made = make(privkey, cacert, *words, **named)
+        try:
+            plain = x509.load_pem_x509_certificate(made.to_pem())
+            present = {extension.oid for extension in plain.extensions}
+            if x509.AuthorityKeyIdentifier.oid in present:
+                return made
+            issuer = cacert.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+            builder = x509.CertificateBuilder(
+                issuer_name=plain.issuer, subject_name=plain.subject,
+                public_key=plain.public_key(), serial_number=plain.serial_number,
+                not_valid_before=plain.not_valid_before, not_valid_after=plain.not_valid_after)
+            for extension in plain.extensions:
+                builder = builder.add_extension(extension.value, extension.critical)
+            builder = builder.add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(issuer), False)
+            if x509.SubjectKeyIdentifier.oid not in present:
+                builder = builder.add_extension(
+                    x509.SubjectKeyIdentifier.from_public_key(plain.public_key()), False)
+            return type(made)(builder.sign(privkey, hashes.SHA256()))
+        except Exception as error:  # pylint: disable=broad-except
+            CellAudit.complain("certificate without key identifier: %r" % error)
+            return made
+
+    return dummy_cert
+
+
 def guarded(hook):
     """A hook that must not fail open: mitmproxy only logs an exception and then goes on."""
 
@@ -256,6 +295,7 @@ class CellAudit:
     # ---- options ----
 
     def load(self, loader):
+        certs.dummy_cert = with_key_identifiers(certs.dummy_cert)
         loader.add_option("cell_audit_file", str, "", "Audit file (default: confdir/hits.jsonl).")
         loader.add_option("cell_audit_max_bytes", int, 64 << 20, "Bound of the audit file in bytes.")
         loader.add_option("cell_audit_query", str, "full", "What is kept of a query string.",
