@@ -194,7 +194,7 @@ uninstall:  ## remove exactly what install copied
 # The whole suite with address and undefined behaviour sanitizers, every tool dynamic.
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all -U_FORTIFY_SOURCE
-sanitized: $(TOOLS:%=$(B)/test/%) $(UNIT)
+sanitized: $(TOOLS:%=$(B)/test/%) $(UNIT) $(HELPERS)
 	$(Q)install -m 0755 $(SCRIPTS:%=cmd/%) $(B)/test
 sanitize: test-build  ## the whole suite under address and undefined behaviour sanitizers
 	$(Q)$(MAKE) B=build/sanitize CC=clang OPT='$(SANITIZE)' sanitized

@@ -155,7 +155,7 @@ test_a_clean_first_process_says_nothing_of_a_second_one() {
 
 # thread NUMBER SET: starts the helper; $process and $thread.
 thread() {
-	background "$CELL_TEST_BIN/lib/thread_keeps_capability" "$@" >"$work/thread"
+	background "$top/build/test/lib/thread_keeps_capability" "$@" >"$work/thread"
 	wait_for 10 test -s "$work/thread" || fail 'the helper did not start'
 	read -r process thread <"$work/thread"
 	wait_for 10 grep -q "CapBnd:	$zero" "/proc/$process/status"

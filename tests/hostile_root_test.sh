@@ -10,7 +10,7 @@ test_setup() {
 }
 
 test_a_static_program_that_asks_for_a_user_is_caught() {
-	hostile_root_run -- "$CELL_TEST_BIN/lib/hostile_victim_static"
+	hostile_root_run -- "$top/build/test/lib/hostile_victim_static"
 	assertContains 'what it touched' "$hostile_broken" '/etc/nsswitch.conf'
 	assertContains 'what it touched' "$hostile_broken" 'connect unix:/var/run/nscd/socket'
 	assertContains 'what it loaded' "$hostile_broken" 'hostile code was loaded'
@@ -19,7 +19,7 @@ test_a_static_program_that_asks_for_a_user_is_caught() {
 
 test_what_is_allowed_is_not_counted() {
 	hostile_root_run 'open /*' 'connect unix:/var/run/nscd/socket' -- \
-		"$CELL_TEST_BIN/lib/hostile_victim_static"
+		"$top/build/test/lib/hostile_victim_static"
 	assertEquals ' hostile code was loaded the nscd socket was asked' "$hostile_broken"
 }
 

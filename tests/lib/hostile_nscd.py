@@ -4,14 +4,18 @@
 
 usage: hostile_nscd.py SOCKET FILE
 """
+import os
 import socket
 import sys
 
+# By its last name alone: an address holds 108 bytes.
+asked_file = os.path.abspath(sys.argv[2])
+os.chdir(os.path.dirname(sys.argv[1]))
 listener = socket.socket(socket.AF_UNIX)
-listener.bind(sys.argv[1])
+listener.bind(os.path.basename(sys.argv[1]))
 listener.listen()
 while True:
     connection, _ = listener.accept()
-    with open(sys.argv[2], "ab") as asked:
+    with open(asked_file, "ab") as asked:
         asked.write(connection.recv(4096) + b"\n")
     connection.close()

@@ -16,7 +16,7 @@
 hostile_root_new() {
 	hostile=$(mktemp -d "$work/hostile.XXXXXX")
 	hostile_lib=$hostile/usr/lib/x86_64-linux-gnu
-	hostile_module=$CELL_TEST_BIN/lib/hostile_module.so
+	hostile_module=$top/build/test/lib/hostile_module.so
 	mkdir -p "$hostile/etc/ssl" "$hostile/etc/pki/tls" "$hostile/proc" "$hostile/dev" \
 		"$hostile/tmp" "$hostile/run/nscd" "$hostile/var" "$hostile/usr/lib/ssl" \
 		"$hostile/usr/local/ssl" "$hostile_lib/gconv" "$hostile_lib/ossl-modules" \
@@ -69,7 +69,7 @@ hostile_root_run() {
 		exec strace -f -y -s 4096 -o "$trace" -e signal=none \
 			-e trace=open,openat,openat2,connect,sendto,sendmsg,sendmmsg,execve \
 			-- "$enter" "$root" "$@"' \
-		sh "$work/hostile" "$hostile" "$CELL_TEST_BIN/lib/hostile_enter_static" "$@"
+		sh "$work/hostile" "$hostile" "$top/build/test/lib/hostile_enter_static" "$@"
 	hostile_broken=$(/usr/bin/python3 "$top/tests/lib/hostile_trace.py" "$hostile" \
 		"$work/hostile.trace" "$work/hostile.allow") ||
 		hostile_broken="no verdict: $hostile_broken"
