@@ -5,10 +5,11 @@
 # user, for whom it is open, and by the subject behind bwrap and cell-exec, for whom it is shut.
 # "Alone" is cell-exec without bwrap, where that is enough.
 #
-# All of it happens in a mount and pid namespace of this file's own, with an empty /run.
+# All of it happens in mount, pid and network namespaces of this file's own, with an empty /run: they
+# are the "host" here.
 if [ -z "${CELL_TEST_INSIDE:-}" ]; then
 	CELL_TEST_INSIDE=1 exec setpriv --pdeathsig KILL \
-		unshare --mount --pid --fork --kill-child=KILL --mount-proc "$0" "$@"
+		unshare --mount --net --pid --fork --kill-child=KILL --mount-proc "$0" "$@"
 fi
 . "$(dirname "$0")/../lib/cell_test.sh"
 
@@ -22,7 +23,7 @@ test_file_setup() {
 	mount -t tmpfs tmpfs /run || return 1
 	mount -t tmpfs -o mode=0755 tmpfs /mnt && mkdir /mnt/bin && mkdir -m 1777 $shared || return 1
 	mount --bind "$CELL_BIN" /mnt/bin && cp "$top/tests/lib/door.py" "$top/tests/lib/outside.py" /mnt
-	chown $uid /run
+	chown $uid /run && ip link set lo up
 	netns_new || return 1
 	cell=$netns_pid
 	# A host's process: its sockets, its descriptor 9, its memory and its environment.
