@@ -36,6 +36,14 @@ engine_private() {
 		: >"$run/netns" && unshare --net="$run/netns" true; } 2>"$state/stderr"; then
 		not_started engine run_trial 102 "cannot make namespaces: $(head -n 1 "$state/stderr")"
 	fi
+	# A minimal root may lack the files to bind over; made in a layer of this mount namespace alone.
+	if [ ! -e /etc/hosts ]; then
+		mkdir "$run/etc" "$run/etc.work"
+		mount -t overlay -o "lowerdir=/etc,upperdir=$run/etc,workdir=$run/etc.work" etc /etc \
+			2>"$state/stderr" && : >/etc/hosts ||
+			not_started engine run_trial 102 'there is no /etc/hosts, and no overlay to make one in'
+		chmod 0755 "$run/etc"
+	fi
 	mkdir -m 0700 "$run/proxy/state"
 	mkdir -m 0755 "$run/egress" "$run/bin"
 	for tool in cell-capcheck cell-nsid cell-pinhost cell-probe cell-exec cell-proxycheck; do
