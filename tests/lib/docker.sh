@@ -127,7 +127,7 @@ docker_image() {
 
 # docker_import NAME: an image of the tar archive on stdin.
 docker_import() {
-	docker import -c 'ENV PATH=/opt/cell/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
+	docker import -c 'ENV PATH=/opt/cell/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
 		-c 'CMD ["sleep","infinity"]' - "$1" >"$work/$1.import" 2>&1
 }
 
