@@ -128,7 +128,7 @@ $(filter-out %_module.so %_static,$(HELPERS)): $(B)/test/lib/%: tests/lib/%.c Ma
 $(B)/test/lib/hosts_lookup_musl: tests/lib/hosts_lookup.c Makefile
 	$(call say,MUSL,$<)
 	@mkdir -p $(@D)
-	$(Q)musl-gcc -static -std=gnu11 -Wall -Wextra -Werror -O1 -g -o $@ $<
+	$(Q)musl-gcc -static -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -O1 -g -o $@ $<
 HELPERS += $(B)/test/lib/hosts_lookup_musl
 
 test-build: all bundle $(BUILT:%=$(B)/test/%) $(UNIT) $(HELPERS)

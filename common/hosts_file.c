@@ -197,11 +197,12 @@ struct hosts_answer hosts_file_answer(const char *text, size_t length, const cha
 			answer.first_address = found.address;
 			answer.first_length = found.address_length;
 		}
+		answer.last = found.name + walk.host_length - 1;
 	}
 	return answer;
 }
 
-size_t hosts_file_blank_line(const char *text, size_t length, size_t line_length)
+size_t hosts_file_blank_line(const char *text, size_t length, size_t line_length, size_t from)
 {
 	for (size_t line = 0; line < length;) {
 		const char *newline = memchr(text + line, '\n', length - line);
@@ -209,6 +210,7 @@ size_t hosts_file_blank_line(const char *text, size_t length, size_t line_length
 
 		if (newline != NULL && end - line == line_length &&
 		    line / HOSTS_BLOCK == end / HOSTS_BLOCK &&
+		    line / HOSTS_BLOCK >= from / HOSTS_BLOCK &&
 		    strspn(text + line, " ") == line_length)
 			return line;
 		line = end + 1;

@@ -7,7 +7,9 @@
 #include <stddef.h>
 
 enum {
-	HOSTS_ENTRY_MAX = 15 + 1 + 253 + 1, /* bytes of an entry, its newline included */
+	HOSTS_ADDRESS_WIDTH = 15, /* columns of an address in an entry */
+	HOSTS_ENTRY_MAX =
+		HOSTS_ADDRESS_WIDTH + 1 + 253 + 1, /* bytes of an entry, its newline included */
 	HOSTS_PIECE = 511,  /* musl reads a longer line as several lines of this length */
 	HOSTS_BLOCK = 1024, /* the smallest buffer a resolver reads the file with: musl's */
 };
@@ -51,13 +53,17 @@ struct hosts_answer {
 	size_t kept;   /* offset of the first plain name with the wanted address, or HOSTS_NONE */
 	size_t others; /* every other place where the name stands */
 	size_t first_address, first_length; /* the address of the first of those others */
+	size_t last;			    /* the last byte of the last of them, or 0 */
 };
 
 /* HOST's answer in TEXT; ADDRESS, canonical IPv4 text, is the wanted one (NULL: none is). */
 struct hosts_answer hosts_file_answer(const char *text, size_t length, const char *host,
 				      const char *address);
 
-/* The first line of exactly LINE_LENGTH blanks within one HOSTS_BLOCK; HOSTS_NONE if none. */
-size_t hosts_file_blank_line(const char *text, size_t length, size_t line_length);
+/*
+ * The first line of exactly LINE_LENGTH blanks that lies within one HOSTS_BLOCK, and not in a block
+ * before that of offset FROM; HOSTS_NONE if there is none.
+ */
+size_t hosts_file_blank_line(const char *text, size_t length, size_t line_length, size_t from);
 
 #endif

@@ -30,7 +30,7 @@ enum patch_verdict patched_file_failed(struct patched_file *file, const char *ve
 	return PATCH_FAILED;
 }
 
-/* Never O_APPEND: pwrite(2) would then write at the end whatever the offset. */
+/* Not O_APPEND: pwrite(2) would then write at the end whatever the offset. */
 static enum patch_verdict open_file(struct patched_file *file, bool writable, bool create)
 {
 	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -167,8 +167,8 @@ bool patched_file_is_same(const struct patched_file *file, size_t from, size_t t
 	return true;
 }
 
-/* Writes the text from OFFSET to END. Returns how far it came; errno tells why not further. */
-static size_t write_text(struct patched_file *file, size_t offset, size_t end)
+/* Writes the text from OFFSET to END over what is there. */
+static enum patch_verdict write_text(struct patched_file *file, size_t offset, size_t end)
 {
 	while (offset < end) {
 		ssize_t n = pwrite(file->fd, file->text + offset, end - offset, (off_t)offset);
@@ -176,11 +176,11 @@ static size_t write_text(struct patched_file *file, size_t offset, size_t end)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			break;
+			return patched_file_failed(file, "write", errno);
 		offset += (size_t)n;
 		file->changed = true;
 	}
-	return offset;
+	return PATCH_OK;
 }
 
 static bool is_same_around(const struct patched_file *file, size_t offset, size_t count)
@@ -194,39 +194,64 @@ enum patch_verdict patched_file_put(struct patched_file *file, size_t offset, co
 	if (!is_same_around(file, offset, count))
 		return PATCH_OTHERS;
 	memcpy(file->text + offset, bytes, count);
-	if (write_text(file, offset, offset + count) != offset + count)
-		return patched_file_failed(file, "write", errno);
-	return PATCH_OK;
+	return write_text(file, offset, offset + count);
 }
 
-enum patch_verdict patched_file_fill(struct patched_file *file, size_t offset, char byte,
-				     size_t count)
+enum patch_verdict patched_file_blank(struct patched_file *file, size_t offset, size_t count)
 {
 	if (!is_same_around(file, offset, count))
 		return PATCH_OTHERS;
-	memset(file->text + offset, byte, count);
-	if (write_text(file, offset, offset + count) != offset + count)
-		return patched_file_failed(file, "write", errno);
-	return PATCH_OK;
+	memset(file->text + offset, ' ', count);
+	return write_text(file, offset, offset + count);
 }
 
-/* Cuts off what we wrote between OLD and END if the file still ends at END. errno is kept. */
-static void cut_back(const struct patched_file *file, size_t old, size_t end)
+/* Cuts off what we wrote between OLD and END if the file still ends at END. */
+static void cut_back(const struct patched_file *file, off_t old, off_t end)
 {
-	int saved = errno;
 	struct stat status;
 
 	/* Where that fails too an unfinished comment stays; the first error is the one to tell. */
-	if (end > old && fstat(file->fd, &status) == 0 && status.st_size == (off_t)end &&
-	    ftruncate(file->fd, (off_t)old) != 0)
-		errno = saved;
-	errno = saved;
+	if (end > old && fstat(file->fd, &status) == 0 && status.st_size == end &&
+	    ftruncate(file->fd, old) != 0)
+		return;
+}
+
+/*
+ * Writes the text from OLD on to the end that the file has then: never over what somebody else put
+ * there since it was read. write(2) with O_APPEND leaves the position behind what it wrote.
+ */
+static enum patch_verdict append_text(struct patched_file *file, size_t old)
+{
+	enum patch_verdict verdict = PATCH_OK;
+	size_t done = old;
+
+	if (fcntl(file->fd, F_SETFL, O_APPEND) != 0)
+		return patched_file_failed(file, "write", errno);
+	while (done < file->length && verdict == PATCH_OK) {
+		ssize_t n = write(file->fd, file->text + done, file->length - done);
+		off_t end = lseek(file->fd, 0, SEEK_CUR);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			verdict = patched_file_failed(file, "write", errno);
+		else if (end != (off_t)done + n)
+			verdict = PATCH_OTHERS;
+		else
+			done += (size_t)n;
+		file->changed = file->changed || n > 0;
+	}
+	if (fcntl(file->fd, F_SETFL, 0) != 0 && verdict == PATCH_OK)
+		verdict = patched_file_failed(file, "write", errno);
+	if (verdict == PATCH_FAILED)
+		cut_back(file, (off_t)old, (off_t)done);
+	return verdict;
 }
 
 enum patch_verdict patched_file_append(struct patched_file *file, const char *bytes, size_t count,
 				       size_t *offset)
 {
-	size_t old = file->length, end;
+	size_t old = file->length;
 	struct stat status;
 
 	if (fstat(file->fd, &status) != 0)
@@ -240,16 +265,12 @@ enum patch_verdict patched_file_append(struct patched_file *file, const char *by
 	*offset = file->length;
 	memcpy(file->text + *offset, bytes, count);
 	file->length += count;
-	end = write_text(file, old, file->length);
-	if (end == file->length)
-		return PATCH_OK;
-	cut_back(file, old, end);
-	return patched_file_failed(file, "write", errno);
+	return append_text(file, old);
 }
 
 void patched_file_cut_back(struct patched_file *file, size_t length)
 {
-	cut_back(file, length, file->length);
+	cut_back(file, (off_t)length, (off_t)file->length);
 }
 
 void patched_file_close(struct patched_file *file)

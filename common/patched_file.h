@@ -48,18 +48,18 @@ bool patched_file_is_same(const struct patched_file *file, size_t from, size_t t
 enum patch_verdict patched_file_put(struct patched_file *file, size_t offset, const char *bytes,
 				    size_t count);
 
-/* As patched_file_put, COUNT times BYTE. */
-enum patch_verdict patched_file_fill(struct patched_file *file, size_t offset, char byte,
-				     size_t count);
+/* As patched_file_put, COUNT blanks. */
+enum patch_verdict patched_file_blank(struct patched_file *file, size_t offset, size_t count);
 
 /*
- * Writes COUNT bytes behind the end, behind a newline if the text lacks its last, if the file still
- * has its length; all or, as far as nobody else wrote behind them, none. *OFFSET is their place.
+ * Writes COUNT bytes at the end if the file still has its length, behind a newline if the text
+ * lacks its last; all of them or, if nobody else wrote behind them, none. *OFFSET becomes their
+ * place.
  */
 enum patch_verdict patched_file_append(struct patched_file *file, const char *bytes, size_t count,
 				       size_t *offset);
 
-/* Cuts the file back to LENGTH if it still ends where our text does. errno is kept. */
+/* Cuts the file back to LENGTH if it still ends where our text does. */
 void patched_file_cut_back(struct patched_file *file, size_t length);
 
 /* PATCH_FAILED, with VERB and NUMBER kept in the file. */

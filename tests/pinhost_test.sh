@@ -8,7 +8,6 @@ pin=$CELL_BIN/cell-pinhost
 
 test_file_setup() {
 	cd "$work" || exit 1
-	printf 'hosts: files\n' >nsswitch
 	printf '172.18.0.2\n' >proxy-ipv4
 }
 
@@ -34,9 +33,7 @@ answers() {
 	answers_helper=$CELL_TEST_BIN/lib/hosts_lookup
 	[ "$1" = glibc ] || answers_helper=${answers_helper}_musl
 	shift
-	# shellcheck disable=SC2016 # expanded by the inner shell
-	unshare -mn sh -c 'mount --bind nsswitch /etc/nsswitch.conf && helper=$1 && shift &&
-		exec "$helper" "$@" -- h' sh "$answers_helper" "$@" | cut -f 2,3
+	"$answers_helper" "$@" -- h | cut -f 2,3
 }
 
 # resolves NAME ADDRESS: to both libraries NAME is ADDRESS ("-": unknown).
@@ -67,8 +64,8 @@ test_nothing_to_do_writes_nothing() {
 	put_pin
 	assertContains "$out" 'changed no'
 	assertEquals '2001-01-01' "$(date -r h +%F)"
-	strace -o trace -e trace=pwrite64,ftruncate "$pin" --hosts h --address 172.18.0.2 proxy >/dev/null
-	assertEquals 'writes' 0 "$(grep -c -e pwrite -e ftruncate trace)"
+	strace -o trace -e trace=write,pwrite64,ftruncate "$pin" --hosts h --address 172.18.0.2 proxy >/dev/null
+	assertEquals 'writes' 0 "$(grep -c -e pwrite -e ftruncate -e "write([3-9]" trace)"
 	# A line somebody else wrote is as good, if every resolver reads it.
 	printf '172.18.0.2\tdb proxy # mine\n' >h
 	put_pin
@@ -226,8 +223,8 @@ test_one_address_in_any_case_and_either_family() {
 	resolves proxy 172.18.0.2
 	resolves PROXY. 10.0.0.9
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	getent=$(unshare -mn sh -c 'mount --bind nsswitch /etc/nsswitch.conf &&
-		mount --bind h /etc/hosts && getent ahosts proxy' | awk '{ print $1 }' | sort -u)
+	getent=$(unshare -mn sh -c 'echo "hosts: files" >nsswitch &&
+		mount --bind nsswitch /etc/nsswitch.conf && mount --bind h /etc/hosts && getent ahosts proxy' | awk '{ print $1 }' | sort -u)
 	assertEquals 172.18.0.2 "$getent"
 }
 
@@ -378,10 +375,10 @@ test_check_answers() {
 test_check_writes_and_waits_for_nothing() {
 	printf '172.18.0.2 proxy\n10.0.0.9 proxy\n' >h
 	cp h before
-	flock h strace -o trace -e trace=openat,flock,pwrite64,ftruncate \
+	flock h strace -o trace -e trace=openat,flock,write,pwrite64,ftruncate \
 		"$pin" --hosts h --address 172.18.0.2 --check proxy >/dev/null
 	assertEquals 1 "$?"
-	assertEquals 'locks and writes' 0 "$(grep -c -e flock -e pwrite -e ftruncate -e O_RDWR trace)"
+	assertEquals 'locks and writes' 0 "$(grep -c -e flock -e pwrite -e "write([3-9]" -e ftruncate -e O_RDWR trace)"
 	cmp h before || fail 'changed'
 }
 

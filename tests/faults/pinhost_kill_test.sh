@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# needs: root strace python3
+# cell-pinhost killed at every system call and with its entry cut at every byte: what glibc and musl
+# then answer, and that the next run ends the work.
+. "$(dirname "$0")/../lib/cell_test.sh"
+
+pin=$CELL_BIN/cell-pinhost
+judge=$top/tests/lib/hosts_judge.py
+names='localhost db cache six old last proxy'
+
+test_file_setup() {
+	cd "$work" || exit 1
+}
+
+# A file in which the name stands alone, beside others, in both families, and last.
+write_first() {
+	cat <<-'EOF'
+		127.0.0.1 localhost
+		10.0.0.5 db cache
+		fd00::5 six
+		fd00::9 six proxy
+		10.0.0.9 proxy old
+		10.0.0.8 proxy # alone
+		# 10.0.0.4 proxy
+		10.0.0.7 proxy
+		10.7.7.7 last
+	EOF
+}
+
+# A pin, and the blank line that an earlier one left: the new entry goes there.
+write_again() {
+	printf '127.0.0.1 localhost\n10.0.0.5 db cache\n%21s\nfd00::5 six\n' ''
+	printf '172.18.0.99     proxy\n10.0.0.9 old\n10.7.7.7 last\n'
+}
+
+# lookups DIRECTORY: what both libraries answer from each file in it, in glibc and musl.
+lookups() {
+	for library in glibc musl; do
+		helper=$CELL_TEST_BIN/lib/hosts_lookup
+		[ $library = glibc ] || helper=${helper}_musl
+		# shellcheck disable=SC2086 # names are words
+		find "$1" -type f -print0 | xargs -0 "$helper" $names -- >$library || return 1
+	done
+}
+
+# judged NEW DIRECTORY: every state in DIRECTORY answers well.
+judged() {
+	lookups "$2" || fail 'the lookups failed'
+	"$judge" proxy "$1" "$2/before" "$2/after" glibc musl >verdict 2>&1
+	assertEquals "$(tail -n 20 verdict)" 0 $?
+}
+
+# kill_everywhere NEW OPERANDS...: from the file "start", states/CALL.N is what a kill at the N-th
+# CALL leaves, states/CALL.N.again what the next run makes of that.
+kill_everywhere() {
+	new=$1
+	shift
+	rm -rf states
+	mkdir states
+	cp start states/before
+	cp start states/after
+	expect 0 strace -o trace "$pin" --hosts states/after "$@"
+	killed=0
+	calls=$(sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' trace | sort -u | grep -v -e execve -e exit)
+	for call in $calls; do
+		count=$(grep -c "^$call(" trace)
+		nth=1
+		while [ "$nth" -le "$count" ]; do
+			state=states/$call.$nth
+			cp start "$state"
+			strace -o killed -e "inject=$call:signal=KILL:when=$nth" \
+				"$pin" --hosts "$state" "$@" >/dev/null 2>&1
+			grep -q 'killed by SIGKILL' killed || fail "not killed at $call $nth"
+			cp "$state" "$state.again"
+			"$pin" --hosts "$state.again" "$@" >/dev/null 2>&1 ||
+				fail "the run after a kill at $call $nth"
+			nth=$((nth + 1))
+			killed=$((killed + 1))
+		done
+	done
+	echo "$killed kills: $*"
+	assertTrue "only $killed kills" "[ $killed -gt 30 ]"
+	assertTrue 'no kill between two writes' \
+		"[ $(sha256sum states/pwrite64.* | cut -c 1-64 | sort -u | wc -l) -gt 3 ]"
+	judged "$new" states
+	# And the next run leaves HOST exactly as one undisturbed run does.
+	for state in states/*.again; do
+		for library in glibc musl; do
+			grep "^$state	proxy	" $library | cut -f 3,4
+		done
+	done | sort -u >ends
+	assertEquals 'answers after the next run' "$(printf '%s\t%s' "$new" "$new")" "$(cat ends)"
+}
+
+test_kill_at_every_call_of_a_first_pin() {
+	write_first >start
+	kill_everywhere 172.18.0.2 --address 172.18.0.2 proxy
+}
+
+test_kill_at_every_call_of_a_second_pin() {
+	write_again >start
+	kill_everywhere 172.18.0.2 --address 172.18.0.2 proxy
+	assertEquals 'the blank line is used' "$(wc -c <start)" "$(wc -c <states/after)"
+}
+
+test_kill_at_every_call_behind_a_line_without_newline() {
+	write_first | head -c -1 >start
+	kill_everywhere 172.18.0.2 --address 172.18.0.2 proxy
+}
+
+test_kill_at_every_call_of_a_removal() {
+	write_first >start
+	kill_everywhere - --remove proxy
+}
+
+# cut_everywhere THEN: the entry is the first write; it ends after each of its bytes in turn.
+cut_everywhere() {
+	rm -rf states
+	mkdir states
+	cp start states/before
+	cp start states/after
+	"$pin" --hosts states/after --address 172.18.0.2 proxy >/dev/null || fail 'no pin'
+	cut=0
+	while [ "$cut" -le 23 ]; do
+		state=states/cut.$cut
+		cp start "$state"
+		cut_status=0
+		CUT_WRITE=1 CUT_BYTES=$cut CUT_THEN=$1 LD_PRELOAD=$CELL_TEST_BIN/lib/cut_write_module.so \
+			ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
+			"$CELL_TEST_BIN/cell-pinhost" --hosts "$state" --address 172.18.0.2 proxy \
+			>out 2>err || cut_status=$?
+		if [ "$1" = kill ]; then
+			assertEquals "cut after $cut" 137 "$cut_status"
+			assertEquals "cut after $cut" "$(($(wc -c <start) + cut))" "$(wc -c <"$state")"
+			cp "$state" "$state.again"
+			"$pin" --hosts "$state.again" --address 172.18.0.2 proxy >/dev/null || fail 'again'
+		else
+			assertEquals "full after $cut [$(cat err)]" 111 "$cut_status"
+			assertContains "$(cat err)" 'No space left'
+			cmp "$state" start || fail "full after $cut: the file differs"
+		fi
+		cut=$((cut + 1))
+	done
+}
+
+test_entry_cut_at_every_byte() {
+	write_first | head -c -1 >start # 22 bytes of entry behind the missing newline
+	cut_everywhere kill
+	judged 172.18.0.2 states
+	assertEquals 'what the next run makes of it' '172.18.0.2	172.18.0.2' \
+		"$(grep -h '^states/cut.*again	proxy	' glibc musl | cut -f 3,4 | sort -u)"
+}
+
+test_disk_full_at_every_byte_leaves_the_file_identical() {
+	write_first | head -c -1 >start
+	cut_everywhere full
+}
+
+. "$CELL_TEST_SHUNIT2"
