@@ -142,9 +142,7 @@ subject_after() {
 subject_keep() {
 	say "run_trial: the cell stays up; Enter or a signal ends it. To look inside:"
 	say "  $(engine_how_to_enter)"
-	(
-		read -r _ </dev/tty && echo enter >&7
-	) 2>/dev/null &
+	note kept 1
 	while read -r event _ <&7; do
 		case $event in enter | signal) break ;; esac
 	done
