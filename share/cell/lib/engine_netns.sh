@@ -39,9 +39,9 @@ engine_private() {
 	# A minimal root may lack the files to bind over; made in a layer of this mount namespace alone.
 	if [ ! -e /etc/hosts ]; then
 		mkdir "$run/etc" "$run/etc.work"
-		mount -t overlay -o "lowerdir=/etc,upperdir=$run/etc,workdir=$run/etc.work" etc /etc \
-			2>"$state/stderr" && : >/etc/hosts ||
+		mount -t overlay -o "lowerdir=/etc,upperdir=$run/etc,workdir=$run/etc.work" etc /etc ||
 			not_started engine run_trial 102 'there is no /etc/hosts, and no overlay to make one in'
+		: >/etc/hosts
 		chmod 0755 "$run/etc"
 	fi
 	mkdir -m 0700 "$run/proxy/state"
