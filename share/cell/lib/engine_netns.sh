@@ -457,6 +457,7 @@ engine_open_checks() {
 engine_sealed() {
 	cp "$run/hosts" "$out/hosts"
 	note hits_before "$(wc -l <"$out/hits.jsonl")"
+	refused_before
 	engine_environment >"$state/environment"
 	work=${opt_chdir:-$PWD}
 	setpriv --reuid "$subject_uid" --regid "$subject_gid" --clear-groups test -w "$work" ||

@@ -89,6 +89,18 @@ refused_packets() {
 	echo "$refused_sum"
 }
 
+# refused_before: where in refused.jsonl the subject's own packets begin: when the watcher has
+# written what the probes had refused, or after a second (a loaded machine; or it lost some).
+refused_before() {
+	refused_expected=$(refused_packets "$(cat "$state/sealed_counters")")
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		refused_lines=$(wc -l <"$out/refused.jsonl")
+		[ "$refused_lines" -le "$refused_expected" ] || break # and its first record, start
+		sleep 0.05
+	done
+	note refused_before "$refused_lines"
+}
+
 plain() {
 	plain_tool=$1
 	shift

@@ -4,6 +4,9 @@
 def lines: split("\n") | map(select(length > 0));
 def number: if . == null or . == "" then null else tonumber end;
 
+# lines of "uniq -c"
+def top: lines | map(capture("^ *(?<count>[0-9]+) (?<name>.*)$") | {name: .name, count: (.count | number)});
+
 # NAME and its value on alternating lines
 def pairs: split("\n") | [range(0; length - 1; 2) as $i | {(.[$i]): .[$i + 1]}] | add // {};
 
@@ -51,6 +54,8 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 		host: $host, address: $fact.proxy_address, port: $port,
 		certificate_sha256: (step_record("proxy").certificate.sha256 // null),
 		requests: $requests, blocked: $blocked, raw_tunnels: $tunnels,
+		decisions: {allowed: $allowed, refused: $blocked, failed: $failed},
+		top_refused: ($top_hosts | top),
 		alive_at_end: ($fact.proxy_alive == "1")
 	},
 	policy: {
@@ -64,7 +69,8 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 	refused: ($refused[0] // {} | {
 		packets: ([$counter | to_entries[] | select(.key != "kernel" and .key != "inbound")
 			| .value.packets] | add),
-		recorded: .packets.recorded, lost: .packets.lost, truncated: .truncated}),
+		recorded: .packets.recorded, lost: .packets.lost, truncated: .truncated,
+		top_destinations: ($top_destinations | top), top_names: ($top_names | top)}),
 	tampering: ($files | lines | map(select(endswith(" hosts-end")) | "hosts")),
 	after: ($fact.after // null | if . == null then null
 		else split(" ") | {exit: (.[0] | number), seconds: (.[1] | number)} end),

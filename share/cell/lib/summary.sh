@@ -79,6 +79,21 @@ hits() {
 	echo "${hits_number:-0}"
 }
 
+# top FILE: the ten most frequent lines of standard input, each with its count, as NAME of the state.
+top() { LC_ALL=C sort | uniq -c | sort -rn | head -n 10 >"$state/$1"; }
+
+# Who was refused most: by the proxy (host:port and the rule), by the policy (class, address, port),
+# and the names that were asked of a resolver. Records are ours: one line, fields in a fixed order.
+summary_top() {
+	tail -n "+$(($(fact hits_before 0) + 1))" "$out/hits.jsonl" 2>/dev/null |
+		sed -n '/"decision":"refused"/{s/.*"host":"\([^"]*\)","port":\([0-9]*\).*/\1:\2/p}' | top top_hosts
+	tail -n "+$(($(fact refused_before 0) + 1))" "$out/refused.jsonl" 2>/dev/null >"$state/packets" || :
+	sed -n 's/.*"record":"packet","class":"\([a-z]*\)".*"destination":"\([^"]*\)","ports":{"source":[0-9]*,"destination":\([0-9]*\)}.*/\1 \2 \3/p
+		s/.*"record":"packet","class":"\([a-z]*\)".*"destination":"\([^"]*\)","ports":null.*/\1 \2/p' "$state/packets" |
+		grep -v -e '^kernel ' -e '^inbound ' | top top_destinations
+	sed -n 's/.*"dns":{"name":"\([^"]*\)".*/\1/p' "$state/packets" | top top_names
+}
+
 summary_last_words() {
 	summary_requests=$(hits '"event":"request"')
 	case $summary_outcome in
@@ -115,6 +130,7 @@ summary_make() {
 		stat -c %s "$out/subject/$summary_stream" 2>/dev/null || echo 0
 		fact "subject.$summary_stream.dropped" 0
 	done >"$state/streams"
+	summary_top
 	(
 		cd "$state" || exit
 		for summary_name in *; do
@@ -136,6 +152,9 @@ summary_make() {
 		--argjson requests "${summary_requests:-0}" \
 		--argjson blocked "$(hits '"decision":"refused"')" \
 		--argjson tunnels "$(hits '"event":"raw_tunnel"')" \
+		--argjson allowed "$(hits '"decision":"allowed"')" --argjson failed "$(hits '"decision":"failed"')" \
+		--rawfile top_hosts "$state/top_hosts" --rawfile top_names "$state/top_names" \
+		--rawfile top_destinations "$state/top_destinations" \
 		--rawfile facts "$state/facts" --rawfile steps "$state/steps" \
 		--rawfile files "$state/files" --rawfile streams "$state/streams" \
 		--rawfile environment "$state/environment" \
