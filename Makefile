@@ -221,7 +221,7 @@ SHELL_FILES = $(shell grep -rlE '^\#!/bin/sh|^\# shellcheck shell=sh' cmd share/
 lint:  ## clang-format, clang-tidy, cppcheck, shellcheck, codespell; exceptions carry their reason
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)shellcheck -x $(SHELL_FILES)
-	$(Q)codespell -q 3 -L ans,fo cmd common share tests/*.sh tests/*/*.sh README.md Makefile
+	$(Q)codespell -q 3 -L ans,fo,bu,inh,iif cmd common share tests/*.sh tests/*/*.sh README.md Makefile
 	$(Q)cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr \
 		--error-exitcode=1 --suppress=missingIncludeSystem -Icommon cmd common
 	$(Q)printf '%s\n' $(wildcard cmd/*.c common/*.c) | xargs -n 4 -P $$(nproc) \

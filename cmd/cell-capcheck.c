@@ -67,7 +67,7 @@ static noreturn void die_fault(const char *subject, const struct process_fault *
 static void read_text(const char *file, struct process_power *power)
 {
 	static struct shared_file text;
-	struct process_fault fault;
+	struct process_fault fault = {0};
 	bool input = strcmp(file, "-") == 0;
 	enum shared_file_verdict verdict = input ? shared_file_read_fd(STDIN_FILENO, &text)
 						 : shared_file_read(AT_FDCWD, file, &text);
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 {
 	const struct arguments arguments = {argc, argv, options, usage, "allow", false};
 	static struct process_power power;
-	struct process_fault fault;
+	struct process_fault fault = {0};
 	char subject[32] = "this process";
 	const char *file = NULL;
 	uint64_t denied = capability_denied_default, allowed = 0, bad = 0;

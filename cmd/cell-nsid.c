@@ -75,8 +75,7 @@ static noreturn void print_identity(const char *path, const char *name, bool coo
 	struct namespace_handle handle = {.fd = -1};
 	enum namespace_verdict verdict = namespace_open(AT_FDCWD, path, CLONE_NEWNET, &handle.fd);
 	char text[NAMESPACE_TEXT];
-	json_t *fields, *value;
-	const char *key;
+	json_t *fields;
 
 	if (verdict == NAMESPACE_OK && namespace_identify(handle.fd, &handle.id) != 0)
 		verdict = NAMESPACE_FAILED;
@@ -87,7 +86,10 @@ static noreturn void print_identity(const char *path, const char *name, bool coo
 	fields = identity_object(&handle.id);
 	if (fields == NULL)
 		die(CELL_SYSTEM, "cannot make the record: out of memory");
-	json_object_foreach(fields, key, value) report_json_field(key, json_incref(value));
+	for (void *at = json_object_iter(fields); at != NULL;
+	     at = json_object_iter_next(fields, at))
+		report_json_field(json_object_iter_key(at),
+				  json_incref(json_object_iter_value(at)));
 	json_decref(fields);
 	namespace_format("net", &handle.id, text);
 	if (cookie)

@@ -80,7 +80,8 @@ static bool take(enum line line, const char *value, size_t length, struct proces
 		status->name_length = length;
 		return true;
 	case LINE_STATE:
-		status->state = length > 0 ? value[0] : '\0';
+		if (length > 0)
+			status->state = value[0];
 		return length > 0;
 	case LINE_PID:
 		return parse_number(value, length, &status->pid) == length && length > 0;

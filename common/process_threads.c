@@ -58,13 +58,12 @@ static void close_directory(DIR **directory)
 struct looks {
 	int (*visit)(void *context, int directory, const char *thread);
 	void *context;
-	unsigned char *seen; /* a bit a thread */
-	bool alive;	     /* some thread was */
-	bool found;	     /* the last look found a new one */
+	bool alive; /* some thread was */
+	bool found; /* the last look found a new one */
 };
 
-/* Visits the threads that no earlier look found. */
-static enum process_verdict look(int process, struct looks *looks)
+/* Visits the threads that no earlier look found: SEEN has a bit for each that one did. */
+static enum process_verdict look(int process, struct looks *looks, unsigned char *seen)
 {
 	__attribute__((cleanup(close_directory))) DIR *directory = NULL;
 	autoclose fd = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,8 +79,7 @@ static enum process_verdict look(int process, struct looks *looks)
 	for (errno = 0; (entry = readdir(directory)) != NULL; errno = 0) {
 		int result;
 
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    !is_new(looks->seen, entry->d_name))
+		if (!isdigit((unsigned char)entry->d_name[0]) || !is_new(seen, entry->d_name))
 			continue;
 		looks->found = true;
 		result = looks->visit(looks->context, dirfd(directory), entry->d_name);
@@ -96,19 +94,16 @@ enum process_verdict
 process_visit_threads(int process, int (*visit)(void *context, int directory, const char *thread),
 		      void *context)
 {
-	autofree unsigned char *seen = calloc(MAX_THREAD / 8 + 1, 1);
-	struct looks looks = {visit, context, seen, false, true};
+	unsigned char *seen = calloc(MAX_THREAD / 8 + 1, 1);
+	enum process_verdict verdict = seen == NULL ? PROCESS_FAILED : PROCESS_OK;
+	struct looks looks = {visit, context, false, true};
 
-	if (seen == NULL)
-		return PROCESS_FAILED;
-	for (int i = 0; looks.found; i++) {
-		enum process_verdict verdict =
-			i < MAX_LOOKS ? look(process, &looks) : PROCESS_UNSTEADY;
-
-		if (verdict != PROCESS_OK)
-			return verdict;
-	}
-	return looks.alive ? PROCESS_OK : PROCESS_ENDED;
+	for (int i = 0; verdict == PROCESS_OK && looks.found; i++)
+		verdict = i < MAX_LOOKS ? look(process, &looks, seen) : PROCESS_UNSTEADY;
+	cleanup_free(&seen);
+	if (verdict == PROCESS_OK && !looks.alive)
+		return PROCESS_ENDED;
+	return verdict;
 }
 
 const char *process_verdict_text(enum process_verdict verdict)
