@@ -16,7 +16,13 @@ bool probe_values_add(struct probe_values *values, const char *name, size_t name
 {
 	struct probe_value *value = &values->items[values->count];
 
-	if (values->count >= PROBE_VALUES_MAX || name_length == 0 ||
+	for (size_t i = 0; i < values->count; i++)
+		if (strncmp(values->items[i].name, name, name_length) == 0 &&
+		    values->items[i].name[name_length] == '\0' &&
+		    strcmp(values->items[i].text, text) == 0)
+			return true;
+	/* A value that held a placeholder would be filled in for ever. */
+	if (values->count >= PROBE_VALUES_MAX || strchr(text, '{') != NULL || name_length == 0 ||
 	    name_length >= sizeof(value->name) || strlen(text) >= sizeof(value->text))
 		return false;
 	for (size_t i = 0; i < name_length; i++)
@@ -134,11 +140,12 @@ static int expand(struct probe_list *list, const char *text, enum probe_expect e
 		if (value->text[0] == '\0')
 			continue;
 		valued = true;
-		if (strchr(value->text, '{') != NULL ||
+		if (++list->expansions > PROBE_EXPANSIONS_MAX ||
 		    (size_t)snprintf(filled, sizeof(filled), "%.*s%s%s", (int)(open - text), text,
 				     value->text, close + 1) >= sizeof(filled)) {
 			(void)snprintf(fault->reason, sizeof(fault->reason),
-				       "target %.64s is too long when filled in", text);
+				       "target %.64s is too long, or too many, when filled in",
+				       text);
 			return -1;
 		}
 		/* One placeholder less each time. */

@@ -11,7 +11,7 @@
 
 #include "probe_run.h"
 
-enum { PROBE_LIST_MAX = 512, PROBE_VALUES_MAX = 64 };
+enum { PROBE_LIST_MAX = 512, PROBE_VALUES_MAX = 64, PROBE_EXPANSIONS_MAX = 4096 };
 
 /* What placeholders stand for. */
 struct probe_values {
@@ -22,7 +22,10 @@ struct probe_values {
 	size_t count;
 };
 
-/* Adds a value; empty TEXT makes NAME known. False if it has no room or NAME is not [a-z0-9_]+. */
+/*
+ * Adds a value, once; empty TEXT makes NAME known. False if there is no room, if NAME is not
+ * [a-z0-9_]+, or if TEXT is too long or holds a '{'.
+ */
 bool probe_values_add(struct probe_values *values, const char *name, size_t name_length,
 		      const char *text);
 
@@ -36,6 +39,7 @@ void probe_values_add_nameservers(struct probe_values *values, const char *name,
 struct probe_list {
 	struct probe items[PROBE_LIST_MAX];
 	size_t count;
+	size_t expansions; /* so far: several placeholders multiply */
 };
 
 struct probe_list_fault {
