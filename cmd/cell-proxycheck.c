@@ -157,6 +157,10 @@ int main(int argc, char **argv)
 	int option;
 
 	report_begin("cell-proxycheck");
+	/* OpenSSL reckons dates by the C library, which opens a time zone file for that unless the
+	 * zone has an empty name (tzset(3)). */
+	if (setenv("TZ", ":", 1) != 0)
+		die_errno(CELL_SYSTEM, "cannot set the time zone");
 	/* First of all: no openssl.cnf and no provider of the image is ever read. */
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		die(CELL_SYSTEM, "cannot set up OpenSSL");
