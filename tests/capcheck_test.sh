@@ -182,6 +182,17 @@ test_a_capability_in_another_thread_is_refused() {
 	done
 }
 
+# The main thread is a zombie then, of which the kernel shows no namespaces.
+test_a_process_whose_main_thread_has_ended_is_judged_by_the_others() {
+	for number in -1 13; do
+		thread "$number" permitted alone
+		wait_for 10 grep -q 'State:.Z' "/proc/$process/status"
+		expect "$((number > 0))" cell-capcheck --pid "$process" --json
+		assertEquals 1 "$(jq .threads "$work/out")"
+		end_process "$process"
+	done
+}
+
 test_a_missing_process_is_evidence() {
 	background true
 	wait "$pid"
@@ -417,6 +428,12 @@ test_help_and_version() {
 	assertContains "$out" '--deny LIST'
 	expect 0 cell-capcheck --version
 	assertContains "$out" 'cell-capcheck '
+}
+
+test_inside_the_seccomp_filter_of_a_subject_it_answers_the_same() {
+	expect 0 cell-exec --user 1000:1000 -- "$CELL_BIN/cell-capcheck" --json
+	assertEquals "true $(readlink /proc/self/ns/user)" \
+		"$(jq -r '"\(.no_new_privs) \(.netns_userns)"' "$work/out")"
 }
 
 # What a root image offers, and roots that lack everything

@@ -83,6 +83,11 @@ test_the_tool_stays_in_its_namespace_when_it_reads_another_ones_cookie() {
 	assertEquals 1 "$(grep -c 'setns.*= 0' "$work/trace")"
 }
 
+test_inside_the_seccomp_filter_of_a_subject_it_answers_the_same() {
+	expect 0 in_ns "$one" cell-exec --user 1000:1000 -- "$CELL_BIN/cell-nsid" --cookie
+	assertEquals "$one_identity $one_cookie" "$out"
+}
+
 test_anothers_cookie_without_permission_is_a_system_failure() {
 	# A process of our own uid: its handle can be opened, but not entered.
 	# shellcheck disable=SC2086 # a list of words

@@ -2,8 +2,8 @@
 /*
  * A process whose main thread has all five sets empty while another thread keeps one capability,
  * as threads that call capset(2) themselves can (libc's wrappers are per thread; capabilities(7)).
- * usage: thread_keeps_capability NUMBER SET     SET: permitted, bounding; NUMBER -1: none
- * Prints "PID THREAD" and waits to be killed.
+ * usage: thread_keeps_capability NUMBER SET [alone]     SET: permitted, bounding; NUMBER -1: none
+ * Prints "PID THREAD" and waits to be killed; with "alone" the main thread ends.
  */
 #include <linux/capability.h>
 #include <pthread.h>
@@ -48,12 +48,14 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 100;
 	kept = (int)strtol(argv[1], NULL, 10);
 	kept_set = argv[2];
 	if (pthread_create(&thread, NULL, worker, NULL) != 0)
 		return 111;
 	drop(-1);
+	if (argc == 4)
+		(void)syscall(SYS_exit, 0);
 	return pthread_join(thread, NULL);
 }
