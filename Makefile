@@ -227,6 +227,14 @@ lint:  ## clang-format, clang-tidy, cppcheck, shellcheck, codespell; exceptions 
 	$(Q)printf '%s\n' $(wildcard cmd/*.c common/*.c) | xargs -n 4 -P $$(nproc) \
 		clang-tidy --quiet --warnings-as-errors='*'
 
+$(B)/bench/%: tests/bench/%.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE $(WARN) -O2 -o $@ $<
+bench: all $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))  ## ratios against what one would use instead
+	$(Q). share/cell/lib/packages.sh && need_packages "$$packages_run $$packages_bench"
+	$(Q)tests/bench/run $(BENCH)
+
 clean:  ## remove everything that was built
 	$(Q)rm -rf $(B)
 
