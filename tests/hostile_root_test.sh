@@ -28,4 +28,28 @@ test_a_tool_that_does_not_run_is_no_verdict() {
 	assertContains 'verdict' "$hostile_broken" 'no verdict'
 }
 
+# The tools that have no such test of their own.
+
+test_pinhost_touches_the_hosts_file_and_reads_nsswitch_conf_itself() {
+	for action in '--address 192.0.2.1' --check --remove; do
+		# shellcheck disable=SC2086 # two words
+		hostile_root_run 'open /etc/hosts' 'open /etc/nsswitch.conf' \
+			'open /opt/cell-egress/proxy-ipv4' -- \
+			"$top/build/bin/cell-pinhost" --json $action cell-proxy
+		assert_hostile_root_clean "cell-pinhost $action"
+		assertContains "$out" '"tool":"cell-pinhost"'
+	done
+	assertEquals "the last of them: $err" 0 "$status"
+}
+
+test_exec_touches_nothing_but_the_program() {
+	hostile_root_run 'exec /tool' -- "$top/build/bin/cell-exec" --user 1000:1000 -- /tool --version
+	assert_hostile_root_clean cell-exec
+	assertEquals "$err" 0 "$status"
+	assertContains "$out" 'cell-exec '
+	hostile_root_run -- "$top/build/bin/cell-exec" --print-filter json
+	assert_hostile_root_clean 'cell-exec --print-filter'
+	assertEquals "$err" 0 "$status"
+}
+
 . "$CELL_TEST_SHUNIT2"

@@ -15,6 +15,7 @@
 
 hostile_root_new() {
 	hostile=$(mktemp -d "$work/hostile.XXXXXX")
+	chmod 0755 "$hostile"
 	hostile_lib=$hostile/usr/lib/x86_64-linux-gnu
 	hostile_module=$top/build/test/lib/hostile_module.so
 	mkdir -p "$hostile/etc/ssl" "$hostile/etc/pki/tls" "$hostile/proc" "$hostile/dev" \
@@ -71,7 +72,7 @@ hostile_root_run() {
 			-- "$enter" "$root" "$@"' \
 		sh "$work/hostile" "$hostile" "$top/build/test/lib/hostile_enter_static" "$@"
 	hostile_broken=$(/usr/bin/python3 "$top/tests/lib/hostile_trace.py" "$hostile" \
-		"$work/hostile.trace" "$work/hostile.allow") ||
+		"$work/hostile.trace" "$work/hostile.allow" 2>&1) ||
 		hostile_broken="no verdict: $hostile_broken"
 	[ ! -e "$hostile/MARKER" ] || hostile_broken="$hostile_broken hostile code was loaded"
 	[ ! -e "$hostile/ASKED" ] || hostile_broken="$hostile_broken the nscd socket was asked"
