@@ -49,7 +49,7 @@ in_zsh() {
 	assertEquals "zsh completion of $1" "$(cat "$work/code")" "$(cat "$work/there")"
 }
 in_fish() {
-	grep -o -- ' -l [a-z0-9-]*' "$top/completions/fish/$1.fish" | sed 's/ -l /--/' | sort -u >"$work/there"
+	grep '^complete' "$top/completions/fish/$1.fish" | grep -o -- ' -l [a-z0-9-]*' | sed 's/ -l /--/' | sort -u >"$work/there"
 	assertEquals "fish completion of $1" "$(cat "$work/code")" "$(cat "$work/there")"
 }
 
