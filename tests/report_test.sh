@@ -42,7 +42,7 @@ test_a_sealed_trial() {
 	assertContains "$text" 'raw_tunnel shell.example:443 not-http'
 	assertNotContains "$text" '−'
 	# Who was refused what; policy and digests.
-	assertContains "$text" 'resolver 4 4 0'
+	assertContains "$text" 'resolver 4 4 0 4'
 	assertContains "$text" 'tcp 93.184.216.34:443 11'
 	assertContains "$text" 'c2VjcmV0LWRhdGE.exfil.example TXT 1'
 	assertContains "$text" 'oifname . ip daddr . tcp dport @proxy4 accept'

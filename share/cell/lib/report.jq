@@ -93,8 +93,8 @@ def facts: "<dl>" + ([.[] | select(.[1] != null and .[1] != "")
 		["good", "Sealed", "The subject’s time ran out. Every gate said yes before it ran and again at the end."]
 	else ["good", "Sealed", "Every gate said yes before the subject ran, and again at the end."] end) as $verdict
 
-| def command: [$subject.argv | list[] | text(400) | if test("^[A-Za-z0-9_./:=@%+-]+$") then .
-		else "'" + gsub("'"; "'\\''") + "'" end] | join(" ") | text(1200);
+| def command: [$subject.argv | list[] | tostring | split("\n") | map(text(400)) | join("\n") | if test("^[A-Za-z0-9_./:=@%+-]+$") then .
+		else "'" + gsub("'"; "'\\''") + "'" end] | join(" ") | if length > 2000 then .[:2000] + "…" else . end;
 def ending: if $started | not then null
 	elif $subject.timed_out == true then "time was up after \($subject.seconds | duration)"
 	elif $subject.signal != null then "ended by signal \($subject.signal) after \($subject.seconds | duration)"
@@ -182,7 +182,7 @@ def channels:
 	| ($all | map(select(.verdict == "absent"))) as $absent
 	| ["target", "before", "after", "verdict", ""] as $heads
 	| section("channels"; "Ways out, before and after";
-		"Each was tried from the subject’s place, first without the policy and then with it. Closed means: shown open, then shut.";
+		"Each was tried from the subject’s place, first without the policy and then with it. Closed: it left the cell before, and leaves it no more.";
 		table($heads; $all - $absent | sort_by(.verdict == "kept", .verdict == "closed")[:200][] | channel)
 		+ (if ($absent | length) == 0 then "" else
 			more("\($absent | length | number) that could not be tried here: no such network, family or device";
@@ -249,28 +249,31 @@ def timeline:
 				+ [$rows[-80:][] | event($zero)] end | add) + "</ol>" end));
 
 # --- who asked for what
+def since_start: if $began == null then . else map(select((.time | seconds) as $at | $at == null or $at >= $began)) end;
+def figure: @html "<td class=\"figure\(if . == 0 then " none" else "" end)\">\(number)</td>";
 def refusals:
-	($refused | map(select(.record == "packet"))) as $packets
-	| section("refused"; "Refused packets"; "Totals are the policy’s own counters; the probes’ packets are among them. One without a record was still refused and counted.";
-		table(["class", ">total", ">recorded", ">without a record"];
-			$counts.classes | to_entries[] | select((.value.total // .value.received) > 0)
-			| @html "<tr><td class=\"name\">\(.key | text)</td><td class=\"figure\">\(.value.total | number)</td><td class=\"figure\">\(.value.recorded | number)</td><td class=\"figure\">\(.value.lost | number)</td></tr>")
+	($refused | map(select(.record == "packet")) | since_start) as $packets
+	| (reduce $packets[] as $packet ({}; .[$packet.class | text] += 1)) as $later
+	| section("refused"; "Refused packets"; "Totals are the policy’s own counters, the probes’ packets among them. One without a record was still refused and counted.";
+		table(["class", ">total", ">recorded", ">without a record", ">recorded since the subject’s start"];
+			$counts.classes | to_entries[] | select((.value.total // .value.received) > 0) | (.key | text) as $class
+			| @html "<tr><td class=\"name\">\($class)</td>"
+			+ ([.value.total, .value.recorded, .value.lost, ($later[$class] // 0) | figure] | add) + "</tr>")
 		+ "<div class=\"pair\">"
 		+ ($packets | if length == 0 then "" else "<div><h3>Destinations</h3>" + table(["where to", ">packets"];
 			tally([.protocol, .destination, .ports.destination])[:12][]
-			| @html "<tr><td class=\"name\">\(.first | "\(.protocol // "packet") \(address)" | text)</td><td class=\"figure\">\(.count | number)</td></tr>") + "</div>" end)
+			| @html "<tr><td class=\"name\">\(.first | "\(.protocol // "packet") \(address)" | text)</td>" + (.count | figure) + "</tr>") + "</div>" end)
 		+ ($packets | map(select(.dns)) | if length == 0 then "" else "<div><h3>Names asked for</h3>" + table(["name", ">questions"];
 			tally([.dns.name, .dns.type])[:12][]
-			| @html "<tr><td class=\"name\">\(.first.dns.name | text) <small>\(.first.dns.type | text(12))</small></td><td class=\"figure\">\(.count | number)</td></tr>") + "</div>" end)
+			| @html "<tr><td class=\"name\">\(.first.dns.name | text) <small>\(.first.dns.type | text(12))</small></td>" + (.count | figure) + "</tr>") + "</div>" end)
 		+ "</div>");
 def requests:
-	section("requests"; "Requests by the proxy"; "Every request is in hits.jsonl, with the addresses that were connected to.";
-		$hits | map(select(.event == "request" or (.event == "connect" and .decision != "allowed")))
+	section("requests"; "Requests by the proxy"; "From the subject’s start. Every request is in hits.jsonl, with the addresses that were connected to.";
+		$hits | map(select(.event == "request" or (.event == "connect" and .decision != "allowed"))) | since_start
 		| if length == 0 then "<p class=\"note\">None.</p>" else table(["host", ">let through", ">refused", ">failed", "rule"];
 			tally(.host)[:20][] | (.all | map(.decision)) as $said
 			| @html "<tr><td class=\"name\">\(.first.host | text)</td>"
-			+ ([("allowed", "refused", "failed") as $word | $said | map(select(. == $word)) | length
-				| @html "<td class=\"figure\(if . == 0 then " none" else "" end)\">\(number)</td>"] | add)
+			+ ([("allowed", "refused", "failed") as $word | $said | map(select(. == $word)) | length | figure] | add)
 			+ @html "<td class=\"muted\">\([.all[].rule | text(24)] | unique | join(", ") | text)</td></tr>") end);
 
 # --- the policy, and what else there is
