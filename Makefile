@@ -17,6 +17,7 @@ LIBS_cell-exec       := -lseccomp
 LIBS_cell-proxycheck := -lssl -lcrypto
 LIBS_cell-publish    := -lcrypto
 LIBS_cell-policy     := -lnftables -lmnl
+LIBS_policy          := -lnftables -lmnl
 LIBS_cell-watch      := -lnetfilter_log -lmnl -lseccomp -lcap
 LIBS                 := -ljansson
 

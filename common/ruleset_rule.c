@@ -21,6 +21,7 @@ static const struct {
 	{"meta l4proto", 17, "udp"},
 	{"meta l4proto", 1, "icmp"},
 	{"meta l4proto", 58, "icmpv6"},
+	{"meta l4proto", 58, "ipv6-icmp"}, /* the same: the first one of a number is ours */
 	{"icmp type", 3, "destination-unreachable"},
 	{"icmp type", 11, "time-exceeded"},
 	{"icmp type", 12, "parameter-problem"},
@@ -92,57 +93,73 @@ static int left_text(const json_t *left, char *text, size_t size)
 	return i > 0 ? 0 : -1;
 }
 
+/* VALUE as a number, if it is one that is not negative or our word for one; else -1. */
+static json_int_t number_of(const char *left, const json_t *value)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].left, left) == 0 && is_text(value, words[i].word))
+			return words[i].number;
+	return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
 /* One constant: a number (or its word), a quoted device, or a bare word or address. */
 static void put_constant(FILE *out, const char *left, const json_t *value)
 {
-	if (json_is_integer(value)) {
+	json_int_t number = number_of(left, value);
+
+	if (number >= 0) {
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			if (strcmp(words[i].left, left) == 0 &&
-			    words[i].number == json_integer_value(value)) {
+			if (strcmp(words[i].left, left) == 0 && words[i].number == number) {
 				(void)fputs(words[i].word, out);
 				return;
 			}
-		(void)fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		(void)fprintf(out, "%" JSON_INTEGER_FORMAT, number);
 	} else if (!is_plain_text(value)) {
 		put_raw(out, value);
 	} else if (strcmp(left, "oif") == 0 || strcmp(left, "iif") == 0 ||
 		   strcmp(left, "oifname") == 0 || strcmp(left, "iifname") == 0) {
 		(void)fprintf(out, "\"%s\"", json_string_value(value));
 	} else {
-		/* Versions that print a name where we asked for numbers have two for this one. */
-		(void)fputs(is_text(value, "ipv6-icmp") ? "icmpv6" : json_string_value(value), out);
+		(void)fputs(json_string_value(value), out);
 	}
 }
 
+struct member {
+	json_int_t number; /* -1: none */
+	const json_t *value;
+};
+
+/* By number, then by text. */
 static int by_value(const void *left, const void *right)
 {
-	const json_t *a = *(json_t *const *)left, *b = *(json_t *const *)right;
+	const struct member *a = left, *b = right;
 
-	if (json_is_integer(a) && json_is_integer(b))
-		return (json_integer_value(a) > json_integer_value(b)) -
-		       (json_integer_value(a) < json_integer_value(b));
-	if (json_is_string(a) && json_is_string(b))
-		return strcmp(json_string_value(a), json_string_value(b));
-	return json_is_integer(b) - json_is_integer(a);
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (json_is_string(a->value) && json_is_string(b->value))
+		return strcmp(json_string_value(a->value), json_string_value(b->value));
+	return 0;
 }
 
 /* An anonymous set, in one order whatever the kernel's. */
 static void put_set(FILE *out, const char *left, const json_t *set)
 {
 	size_t count = json_array_size(set);
-	autofree json_t **sorted = calloc(count + 1, sizeof(json_t *));
+	autofree struct member *sorted = calloc(count + 1, sizeof(struct member));
 
 	if (sorted == NULL) {
 		put_raw(out, set);
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = json_array_get(set, i);
-	qsort(sorted, count, sizeof(json_t *), by_value);
+	for (size_t i = 0; i < count; i++) {
+		sorted[i].value = json_array_get(set, i);
+		sorted[i].number = number_of(left, sorted[i].value);
+	}
+	qsort(sorted, count, sizeof(struct member), by_value);
 	(void)fputs("{ ", out);
 	for (size_t i = 0; i < count; i++) {
 		(void)fputs(i > 0 ? ", " : "", out);
-		put_constant(out, left, sorted[i]);
+		put_constant(out, left, sorted[i].value);
 	}
 	(void)fputs(" }", out);
 }
