@@ -88,7 +88,7 @@ static struct {
 	struct ruleset first;  /* the resolvers of --resolv-conf */
 } task;
 
-static struct policy_fault fault; /* what the last step complained of */
+static struct fault fault; /* what the last step complained of */
 
 /* The option's argument, "" if it takes none; NULL if it was not given. */
 static const char *value_of(int option)
@@ -183,8 +183,11 @@ static void must(int result)
 {
 	if (result == 0)
 		return;
-	if (fault.code != CELL_NO)
+	if (fault.code != CELL_NO && fault.number == 0)
 		die(fault.code, "%s", fault.text);
+	errno = fault.number;
+	if (fault.code != CELL_NO)
+		die_errno(fault.code, "%s", fault.text);
 	report_answer("no: %s", fault.text);
 	report_finish(CELL_NO);
 }

@@ -172,14 +172,26 @@ char *nft_session_complaint(const char *text, int *number)
 	return line == NULL ? NULL : text_to_line(line, strlen(line));
 }
 
+/* What was said becomes one line: the library's own words, or what it printed directly. */
+static void take_words(struct nft_result *r, const char *words)
+{
+	int number;
+
+	if (words == NULL)
+		return;
+	r->errors = nft_session_complaint(words, &number);
+	if (r->outcome == NFT_REFUSED)
+		r->number = number;
+}
+
 /* Judges how the child ended and takes over what it left. */
 static void judge(int result, int text, int status, struct nft_result *r)
 {
 	struct header header = {0};
-	autofree char *said = NULL;
-	off_t said_length = lseek(text, 0, SEEK_END);
+	char *printed, *errors = NULL;
+	off_t length = lseek(text, 0, SEEK_END);
 
-	said = read_text(text, said_length > 0 ? (size_t)said_length : 0, 0);
+	printed = read_text(text, length > 0 ? (size_t)length : 0, 0);
 	if (WIFSIGNALED(status)) {
 		r->outcome = WTERMSIG(status) == SIGALRM ? NFT_TIMED_OUT : NFT_CRASHED;
 		r->number = WTERMSIG(status);
@@ -189,9 +201,8 @@ static void judge(int result, int text, int status, struct nft_result *r)
 		r->outcome = NFT_ENDED;
 		r->number = WEXITSTATUS(status);
 	} else {
-		autofree char *errors = read_text(result, header.errors_length,
-						  (off_t)(sizeof(header) + header.output_length));
-
+		errors = read_text(result, header.errors_length,
+				   (off_t)(sizeof(header) + header.output_length));
 		r->outcome = header.apply == 0 && header.list == 0 ? NFT_DONE : NFT_REFUSED;
 		r->output_length = header.output_length;
 		if (r->outcome == NFT_DONE)
@@ -200,19 +211,10 @@ static void judge(int result, int text, int status, struct nft_result *r)
 			r->outcome = NFT_FAILED;
 			r->number = errno;
 		}
-		/* Without words of the library's own, what it printed directly. */
-		if (errors != NULL && *errors != '\0') {
-			free(said);
-			said = take_pointer(errors);
-		}
 	}
-	if (said != NULL) {
-		int number;
-
-		r->errors = nft_session_complaint(said, &number);
-		if (r->outcome == NFT_REFUSED)
-			r->number = number;
-	}
+	take_words(r, errors != NULL && *errors != '\0' ? errors : printed);
+	free(errors);
+	free(printed);
 }
 
 void nft_session_run(const char *apply, const char *list, bool json, struct nft_result *result)

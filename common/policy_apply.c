@@ -58,7 +58,7 @@ static char *plan(const struct ruleset *wanted, const struct policy_state *state
 }
 
 /* Runs one transaction. 1: lost a race, again; 0, or -1 with FAULT. */
-static int transact(const char *text, const char *what, bool first, struct policy_fault *fault)
+static int transact(const char *text, const char *what, bool first, struct fault *fault)
 {
 	struct nft_result result;
 	int answer = 0;
@@ -92,24 +92,23 @@ char *policy_preview(const struct ruleset *wanted, const struct ruleset *first)
 	return text;
 }
 
-static int refuse_foreign(const struct policy_state *state, const char *table,
-			  struct policy_fault *fault)
+static int refuse_foreign(const struct policy_state *state, const char *table, struct fault *fault)
 {
-	return policy_fail(
-		fault, CELL_USAGE,
+	return fault_set(
+		fault, CELL_USAGE, 0,
 		"cannot use table inet %s: it is somebody else's (%s is not ours); see --table",
 		table, state->listing.foreign_name);
 }
 
 int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
-		 struct policy_state *state, struct policy_fault *fault)
+		 struct policy_state *state, struct fault *fault)
 {
 	autoclose turn = take_turn();
 	char what[64];
 
 	(void)turn; /* held to the end of the scope */
 	(void)snprintf(what, sizeof(what), "apply table inet %s", wanted->table);
-	(void)policy_fail(fault, CELL_SYSTEM, "cannot %s: something else keeps changing it", what);
+	(void)fault_set(fault, CELL_SYSTEM, 0, "cannot %s: something else keeps changing it", what);
 	for (int i = 0; i < ATTEMPTS; i++) {
 		struct ruleset merged = *wanted;
 		autofree char *text = NULL;
@@ -124,9 +123,9 @@ int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 			for (size_t j = 0; first != NULL && j < first->resolvers_count; j++)
 				result |= ruleset_add_resolver(&merged, first->resolvers[j]);
 		if (result != 0)
-			return policy_fail(fault, CELL_USAGE,
-					   "cannot %s: more than %d resolver addresses", what,
-					   RULESET_RESOLVERS_MAX);
+			return fault_set(fault, CELL_USAGE, 0,
+					 "cannot %s: more than %d resolver addresses", what,
+					 RULESET_RESOLVERS_MAX);
 		if (is_wanted(&merged, state))
 			return 0;
 		text = plan(&merged, state);
@@ -139,7 +138,7 @@ int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 }
 
 int policy_close_meanwhile(const struct ruleset *wanted, const struct ruleset *first,
-			   enum policy_mode *mode, struct policy_fault *fault)
+			   enum policy_mode *mode, struct fault *fault)
 {
 	struct policy_state state;
 	struct ruleset closed = *wanted;
@@ -155,7 +154,7 @@ int policy_close_meanwhile(const struct ruleset *wanted, const struct ruleset *f
 	return result;
 }
 
-int policy_remove(const char *table, struct policy_state *state, struct policy_fault *fault)
+int policy_remove(const char *table, struct policy_state *state, struct fault *fault)
 {
 	autoclose turn = take_turn();
 	char what[64], text[80];
@@ -163,7 +162,7 @@ int policy_remove(const char *table, struct policy_state *state, struct policy_f
 	(void)turn; /* held to the end of the scope */
 	(void)snprintf(what, sizeof(what), "delete table inet %s", table);
 	(void)snprintf(text, sizeof(text), "%s\n", what);
-	(void)policy_fail(fault, CELL_SYSTEM, "cannot %s: something else keeps making it", what);
+	(void)fault_set(fault, CELL_SYSTEM, 0, "cannot %s: something else keeps making it", what);
 	for (int i = 0; i < ATTEMPTS; i++) {
 		int result;
 

@@ -11,7 +11,7 @@
  * no ruleset of ours was whole before. A failure leaves what was in force. 0, or -1 with FAULT.
  */
 int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
-		 struct policy_state *state, struct policy_fault *fault);
+		 struct policy_state *state, struct fault *fault);
 
 /* The whole ruleset that policy_apply would make in an empty namespace, malloc'd, or NULL. */
 char *policy_preview(const struct ruleset *wanted, const struct ruleset *first);
@@ -21,9 +21,9 @@ char *policy_preview(const struct ruleset *wanted, const struct ruleset *first);
  * stays. *mode is what is in force then. 0, or -1 with FAULT.
  */
 int policy_close_meanwhile(const struct ruleset *wanted, const struct ruleset *first,
-			   enum policy_mode *mode, struct policy_fault *fault);
+			   enum policy_mode *mode, struct fault *fault);
 
 /* Removes our table, if there is one; as policy_apply. */
-int policy_remove(const char *table, struct policy_state *state, struct policy_fault *fault);
+int policy_remove(const char *table, struct policy_state *state, struct fault *fault);
 
 #endif

@@ -12,23 +12,23 @@
 #include "network_links.h"
 
 /* The namespace that this process is in, with its cookie if WITH_COOKIE. 0, or -1 with FAULT. */
-static int own_namespace(bool with_cookie, struct namespace_id *own, struct policy_fault *fault)
+static int own_namespace(bool with_cookie, struct namespace_id *own, struct fault *fault)
 {
 	autoclose fd = -1;
 	enum namespace_verdict verdict =
 		namespace_open(AT_FDCWD, "/proc/self/ns/net", CLONE_NEWNET, &fd);
 
 	if (verdict != NAMESPACE_OK)
-		return policy_fail(fault, CELL_EVIDENCE, "cannot identify /proc/self/ns/net: %s",
-				   namespace_verdict_text(verdict, errno));
+		return fault_set(fault, CELL_EVIDENCE, 0, "cannot identify /proc/self/ns/net: %s",
+				 namespace_verdict_text(verdict, errno));
 	if (namespace_identify(fd, own) != 0 ||
 	    (with_cookie && namespace_cookie(fd, &own->cookie) != 0))
-		return policy_fail(fault, CELL_EVIDENCE, "cannot identify /proc/self/ns/net: %s",
-				   strerror(errno));
+		return fault_set(fault, CELL_EVIDENCE, 0, "cannot identify /proc/self/ns/net: %s",
+				 strerror(errno));
 	return 0;
 }
 
-int policy_gate_subject(const char *subject, struct policy_fault *fault)
+int policy_gate_subject(const char *subject, struct fault *fault)
 {
 	struct namespace_handle handle;
 	struct namespace_id own = {0};
@@ -37,8 +37,8 @@ int policy_gate_subject(const char *subject, struct policy_fault *fault)
 	char text[NAMESPACE_TEXT];
 
 	if (verdict != NAMESPACE_OK)
-		return policy_fail(fault, CELL_EVIDENCE, "cannot identify %s: %s", subject,
-				   namespace_verdict_text(verdict, errno));
+		return fault_set(fault, CELL_EVIDENCE, 0, "cannot identify %s: %s", subject,
+				 namespace_verdict_text(verdict, errno));
 	if (own_namespace(handle.id.cookie != 0, &own, fault) != 0) {
 		namespace_release(&handle);
 		return -1;
@@ -49,25 +49,25 @@ int policy_gate_subject(const char *subject, struct policy_fault *fault)
 	if (same == NAMESPACE_SAME)
 		return 0;
 	if (same == NAMESPACE_DIFFERENT)
-		return policy_fail(fault, CELL_NO, "this is %s, not the subject's namespace (%s)",
-				   text, subject);
-	return policy_fail(fault, CELL_EVIDENCE,
-			   "cannot tell whether %s is the subject's namespace (%s)", text, subject);
+		return fault_set(fault, CELL_NO, 0, "this is %s, not the subject's namespace (%s)",
+				 text, subject);
+	return fault_set(fault, CELL_EVIDENCE, 0,
+			 "cannot tell whether %s is the subject's namespace (%s)", text, subject);
 }
 
-int policy_gate_hardware(struct policy_fault *fault)
+int policy_gate_hardware(struct fault *fault)
 {
 	struct network_links links;
 	const struct network_link *hardware;
 	int result = 0;
 
 	if (network_links_read(&links) != 0)
-		return policy_fail(fault, CELL_SYSTEM, "cannot list the devices: %s",
-				   strerror(errno));
+		return fault_set(fault, CELL_SYSTEM, 0, "cannot list the devices: %s",
+				 strerror(errno));
 	hardware = network_links_hardware(&links);
 	if (hardware != NULL)
-		result = policy_fail(
-			fault, CELL_USAGE,
+		result = fault_set(
+			fault, CELL_USAGE, 0,
 			"cannot police this namespace: its device %s is hardware (%s), so it "
 			"is a host's; see --allow-hardware",
 			hardware->name, hardware->parent);

@@ -3,24 +3,25 @@
 #include "policy_judge.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "network_links.h"
 #include "policy_check.h"
 #include "policy_proxy.h"
 
-int policy_inspect(struct policy_state *state, struct policy_fault *fault)
+int policy_inspect(struct policy_state *state, struct fault *fault)
 {
 	struct network_links links;
 	int result;
 
 	if (network_links_read(&links) != 0)
-		return policy_fail_errno(fault, "list the devices", errno);
+		return fault_set(fault, CELL_SYSTEM, errno, "cannot list the devices");
 	result = network_links_inspect(&links);
 	if (result != 0)
-		(void)policy_fail_errno(fault, "inspect the devices", errno);
+		(void)fault_set(fault, CELL_SYSTEM, errno, "cannot inspect the devices");
 	else if (policy_check_links(&links, state->beside, state->notes) != 0 ||
 		 policy_check_legacy(state->notes) != 0)
-		result = policy_fail_errno(fault, "inspect the devices", ENOMEM);
+		result = fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot inspect the devices");
 	network_links_release(&links);
 	return result;
 }
@@ -45,7 +46,7 @@ static int add_new(json_t *list, const json_t *from)
 
 int policy_judge(const struct policy_state *state, const struct ruleset *expected,
 		 const char *directory, const uint32_t *generation, json_t *differs,
-		 struct policy_fault *fault)
+		 struct fault *fault)
 {
 	struct ruleset full = *expected;
 	bool missing, found = true;
@@ -59,7 +60,8 @@ int policy_judge(const struct policy_state *state, const struct ruleset *expecte
 	if (state->mode == POLICY_NONE) {
 		bad |= json_array_append_new(
 			differs, json_sprintf("there is no table inet %s: no policy", full.table));
-		return bad == 0 ? 0 : policy_fail_errno(fault, "make the report", ENOMEM);
+		return bad == 0 ? 0
+				: fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot make the report");
 	}
 	bad |= policy_keep_resolvers(&full, state);
 	full.has_proxy = state->listing.proxies > 0;
@@ -73,10 +75,12 @@ int policy_judge(const struct policy_state *state, const struct ruleset *expecte
 	       add_new(differs, state->differs) != 0;
 	json_decref(blocks);
 	if (bad != 0)
-		return policy_fail_errno(fault, "make the report", ENOMEM);
+		return fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot make the report");
 	if (!found && json_array_size(differs) == 0)
 		return -1;
 	if (!found)
-		bad = json_array_append_new(differs, json_string(fault->text));
-	return bad == 0 ? 0 : policy_fail_errno(fault, "make the report", ENOMEM);
+		bad = json_array_append_new(
+			differs, json_sprintf("%s%s%s", fault->text, fault->number != 0 ? ": " : "",
+					      fault->number != 0 ? strerror(fault->number) : ""));
+	return bad == 0 ? 0 : fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot make the report");
 }

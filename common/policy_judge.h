@@ -6,7 +6,7 @@
 #include "policy_state.h"
 
 /* Looks at devices and legacy tables too, and adds to beside and notes. 0, or -1 with FAULT. */
-int policy_inspect(struct policy_state *state, struct policy_fault *fault);
+int policy_inspect(struct policy_state *state, struct fault *fault);
 
 /*
  * Appends to DIFFERS, in words, all that makes STATE another than the policy that EXPECTED's table
@@ -17,6 +17,6 @@ int policy_inspect(struct policy_state *state, struct policy_fault *fault);
  */
 int policy_judge(const struct policy_state *state, const struct ruleset *expected,
 		 const char *directory, const uint32_t *generation, json_t *differs,
-		 struct policy_fault *fault);
+		 struct fault *fault);
 
 #endif

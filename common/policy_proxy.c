@@ -18,37 +18,37 @@
 
 enum { PAUSE_NS = 20 * 1000 * 1000 };
 
-static int find_device(struct ruleset_proxy *proxy, struct policy_fault *fault)
+static int find_device(struct ruleset_proxy *proxy, struct fault *fault)
 {
 	char address[INET_ADDRSTRLEN];
-	const char *reason = NULL;
+	int code = CELL_EVIDENCE, number = 0;
+	const char *reason = "";
 
-	fault->code = CELL_EVIDENCE;
 	(void)inet_ntop(AF_INET, &proxy->address, address, sizeof(address));
 	switch (network_route_device(proxy->address, proxy->device)) {
 	case NETWORK_ROUTE_OK:
 		if (ruleset_device_is_valid(proxy->device))
 			return 0;
-		fault->code = CELL_UNSUPPORTED;
-		reason = "the device on the way has a name that no rule can hold";
+		code = CELL_UNSUPPORTED;
+		reason = ": the device on the way has a name that no rule can hold";
 		break;
 	case NETWORK_ROUTE_NONE:
-		reason = "this namespace has no route to it";
+		reason = ": this namespace has no route to it";
 		break;
 	case NETWORK_ROUTE_LOCAL:
-		reason = "it is an address of the policed namespace itself";
+		reason = ": it is an address of the policed namespace itself";
 		break;
 	case NETWORK_ROUTE_FAILED:
-		fault->code = CELL_SYSTEM;
-		reason = strerror(errno);
+		code = CELL_SYSTEM;
+		number = errno;
 		break;
 	}
-	return policy_fail(fault, fault->code, "cannot allow the published address %s: %s", address,
-			   reason);
+	return fault_set(fault, code, number, "cannot allow the published address %s%s", address,
+			 reason);
 }
 
 int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *missing,
-		      struct policy_fault *fault)
+		      struct fault *fault)
 {
 	struct published_fault published;
 	char path[PATH_MAX];
@@ -60,10 +60,10 @@ int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *
 	if (published_address_read(AT_FDCWD, path, &proxy->address, &published) == 0)
 		return find_device(proxy, fault);
 	*missing = published.missing;
-	fault->code = CELL_EVIDENCE;
-	(void)snprintf(fault->text, sizeof(fault->text), "cannot %s %.320s: %s",
-		       published.number != 0 ? "open" : "use", path, published.reason);
-	return -1;
+	/* ELOOP's own text would not say that a link is what was found. */
+	if (published.number != 0 && published.number != ELOOP)
+		return fault_set(fault, CELL_EVIDENCE, published.number, "cannot open %s", path);
+	return fault_set(fault, CELL_EVIDENCE, 0, "cannot use %s: %s", path, published.reason);
 }
 
 static int64_t now(void)
@@ -75,7 +75,7 @@ static int64_t now(void)
 }
 
 int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset_proxy *proxy,
-		      struct policy_fault *fault)
+		      struct fault *fault)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	int64_t deadline = now() + nanoseconds;
@@ -105,29 +105,27 @@ static uint16_t parse_port(const char *text)
 }
 
 int policy_proxy_operand(const char *operand, const char *host, uint16_t default_port,
-			 uint16_t *port, struct policy_fault *fault)
+			 uint16_t *port, struct fault *fault)
 {
 	const char *colon = strrchr(operand, ':');
 	size_t length = colon != NULL ? (size_t)(colon - operand) : strlen(operand);
 	enum host_name_verdict verdict = host_name_check(operand, length);
 	uint16_t number = colon != NULL ? parse_port(colon + 1) : default_port;
 
-	fault->code = CELL_USAGE;
 	if (verdict != HOST_NAME_OK)
-		(void)snprintf(fault->text, sizeof(fault->text), "host name %.300s %s", operand,
-			       host_name_verdict_text(verdict));
-	else if (!host_name_equal(operand, length, host, strlen(host)))
-		(void)snprintf(fault->text, sizeof(fault->text),
-			       "host %.*s is not the proxy, %.260s (CELL_PROXY_HOST): nothing else "
-			       "can be allowed",
-			       (int)length, operand, host);
-	else if (number == 0)
-		(void)snprintf(fault->text, sizeof(fault->text), "port %.64s is not in 1 to 65535",
-			       colon + 1);
-	else if (*port != 0 && *port != number)
-		(void)snprintf(fault->text, sizeof(fault->text),
-			       "host %.300s has another port than the one before it", operand);
-	else
-		return *port = number, 0;
-	return -1;
+		return fault_set(fault, CELL_USAGE, 0, "host name %.300s %s", operand,
+				 host_name_verdict_text(verdict));
+	if (!host_name_equal(operand, length, host, strlen(host)))
+		return fault_set(fault, CELL_USAGE, 0,
+				 "host %.*s is not the proxy, %s (CELL_PROXY_HOST): nothing else "
+				 "can be allowed",
+				 (int)length, operand, host);
+	if (number == 0)
+		return fault_set(fault, CELL_USAGE, 0, "port %.64s is not in 1 to 65535",
+				 colon + 1);
+	if (*port != 0 && *port != number)
+		return fault_set(fault, CELL_USAGE, 0,
+				 "host %.300s has another port than the one before it", operand);
+	*port = number;
+	return 0;
 }

@@ -15,11 +15,11 @@
  * way to it; *missing tells that there is no such file (yet).
  */
 int policy_proxy_find(const char *directory, struct ruleset_proxy *proxy, bool *missing,
-		      struct policy_fault *fault);
+		      struct fault *fault);
 
 /* As policy_proxy_find, again and again while the file is missing, for NANOSECONDS; then 99. */
 int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset_proxy *proxy,
-		      struct policy_fault *fault);
+		      struct fault *fault);
 
 /*
  * Judges OPERAND, "HOST" or "HOST:PORT": HOST must be the proxy's, the same ASCII case or not. PORT
@@ -27,6 +27,6 @@ int policy_proxy_wait(const char *directory, int64_t nanoseconds, struct ruleset
  * 0, or -1 with FAULT, CELL_USAGE. Pure.
  */
 int policy_proxy_operand(const char *operand, const char *host, uint16_t default_port,
-			 uint16_t *port, struct policy_fault *fault);
+			 uint16_t *port, struct fault *fault);
 
 #endif

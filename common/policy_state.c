@@ -65,7 +65,7 @@ static int mark_flags(struct policy_state *state, uint32_t flags)
 }
 
 /* One attempt. 1: something changed meanwhile, again; 0, or -1 with FAULT. */
-static int read_once(const char *table, struct policy_state *state, struct policy_fault *fault)
+static int read_once(const char *table, struct policy_state *state, struct fault *fault)
 {
 	const struct netfilter_table *ours;
 	struct nft_result result;
@@ -99,8 +99,8 @@ static int read_once(const char *table, struct policy_state *state, struct polic
 	bad |= ruleset_listing_read(result.output, result.output_length, table, &state->listing);
 	nft_result_release(&result);
 	if (bad != 0)
-		return policy_fail(fault, CELL_UNSUPPORTED,
-				   "cannot %s: the answer is not understood", command);
+		return fault_set(fault, CELL_UNSUPPORTED, 0,
+				 "cannot %s: the answer is not understood", command);
 	if (judge(state) != 0)
 		return policy_fail_errno(fault, command, ENOMEM);
 	if (ours->flags != 0 && mark_flags(state, ours->flags) != 0)
@@ -108,7 +108,7 @@ static int read_once(const char *table, struct policy_state *state, struct polic
 	return 0;
 }
 
-int policy_state_read(const char *table, struct policy_state *state, struct policy_fault *fault)
+int policy_state_read(const char *table, struct policy_state *state, struct fault *fault)
 {
 	memset(state, 0, sizeof(*state));
 	for (int i = 0; i < ATTEMPTS; i++) {
@@ -127,7 +127,7 @@ int policy_state_read(const char *table, struct policy_state *state, struct poli
 		if (result <= 0)
 			return result;
 	}
-	return policy_fail(fault, CELL_SYSTEM, "cannot read the ruleset: it changes all the time");
+	return fault_set(fault, CELL_SYSTEM, 0, "cannot read the ruleset: it changes all the time");
 }
 
 void policy_state_release(struct policy_state *state)
@@ -148,7 +148,7 @@ const char *policy_mode_name(enum policy_mode mode)
 	return names[mode];
 }
 
-char *policy_list(const char *table, struct policy_fault *fault)
+char *policy_list(const char *table, struct fault *fault)
 {
 	struct nft_result result;
 	char command[64], *text;

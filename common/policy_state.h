@@ -28,7 +28,7 @@ struct policy_state {
  * Reads what is in force in one piece (nothing changed meanwhile). 0, or -1 with FAULT; release
  * STATE by policy_state_release either way. Needs NET_ADMIN over the namespace.
  */
-int policy_state_read(const char *table, struct policy_state *state, struct policy_fault *fault);
+int policy_state_read(const char *table, struct policy_state *state, struct fault *fault);
 
 void policy_state_release(struct policy_state *state);
 
@@ -42,6 +42,6 @@ const char *policy_mode_name(enum policy_mode mode);
 int policy_keep_resolvers(struct ruleset *ruleset, const struct policy_state *state);
 
 /* The ruleset's text as the kernel lists it, malloc'd; NULL with FAULT. */
-char *policy_list(const char *table, struct policy_fault *fault);
+char *policy_list(const char *table, struct fault *fault);
 
 #endif

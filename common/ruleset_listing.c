@@ -85,15 +85,16 @@ static int read_chain(json_t *blocks, const json_t *chain)
 
 	if (hook != NULL || type != NULL || prio != NULL || policy != NULL) {
 		/* Asked for numbers, a version that says "filter" all the same means 0. */
-		number = is_text(prio, "filter") ? strdup("0")
-						 : json_dumps(prio, JSON_COMPACT | JSON_ENCODE_ANY);
+		number = json_dumps(prio, JSON_COMPACT | JSON_ENCODE_ANY);
 		/* In front, in whatever order the listing came. */
 		bad |= json_array_insert_new(
 			lines, 0,
 			json_sprintf("type %s hook %s priority %s; policy %s;",
 				     json_is_string(type) ? json_string_value(type) : "?",
 				     json_is_string(hook) ? json_string_value(hook) : "?",
-				     number != NULL ? number : "?",
+				     number == NULL	       ? "?"
+				     : is_text(prio, "filter") ? "0"
+							       : number,
 				     json_is_string(policy) ? json_string_value(policy) : "?"));
 	}
 	return bad | add_unexpected(lines, chain, harmful);
@@ -118,7 +119,7 @@ static int by_text(const void *left, const void *right)
 static int read_elements(json_t *lines, const json_t *elements)
 {
 	size_t count = json_array_size(elements), size;
-	autofree char **sorted = calloc(count + 1, sizeof(char *));
+	char **sorted = calloc(count + 1, sizeof(char *));
 	autofree char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 	int bad = sorted == NULL || out == NULL;
@@ -133,6 +134,7 @@ static int read_elements(json_t *lines, const json_t *elements)
 	}
 	for (size_t i = 0; i < count && sorted != NULL; i++)
 		free(sorted[i]);
+	free(sorted);
 	bad |= out == NULL || fclose(out) != 0;
 	return bad || add_text(lines, text) != 0 ? -1 : 0;
 }
@@ -200,9 +202,9 @@ static int read_counter(struct ruleset_listing *listing, const json_t *counter)
 }
 
 /* One entry of the listing, {"chain": {...}}. */
-static int read_entry(struct ruleset_listing *listing, const json_t *entry, const char *table)
+static int read_entry(struct ruleset_listing *listing, json_t *entry, const char *table)
 {
-	const char *kind = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)entry));
+	const char *kind = json_object_iter_key(json_object_iter(entry));
 	const json_t *object = kind == NULL ? NULL : json_object_get(entry, kind);
 	const char *name = json_string_value(json_object_get(object, "name"));
 	bool is_rule = kind != NULL && strcmp(kind, "rule") == 0;

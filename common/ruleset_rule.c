@@ -53,8 +53,9 @@ static void put_raw(FILE *out, const json_t *value)
 	(void)fputs(text != NULL ? text : "?", out);
 }
 
-/* meta, payload, or several of them joined. 0, or -1: not one of ours, nothing written. */
-static int left_text(const json_t *left, char *text, size_t size)
+/* meta, payload, or several of them joined (one deep). 0, or -1: not one of ours. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static int left_text(json_t *left, char *text, size_t size)
 {
 	const char *key, *protocol, *field;
 	json_t *part;
@@ -62,8 +63,7 @@ static int left_text(const json_t *left, char *text, size_t size)
 
 	if (json_object_size(left) != 1)
 		return -1;
-	if (json_unpack_ex((json_t *)(uintptr_t)left, NULL, JSON_STRICT, "{s:{s:s}}", "meta", "key",
-			   &key) == 0) {
+	if (json_unpack_ex(left, NULL, JSON_STRICT, "{s:{s:s}}", "meta", "key", &key) == 0) {
 		bool bare = strcmp(key, "oif") == 0 || strcmp(key, "iif") == 0 ||
 			    strcmp(key, "oifname") == 0 || strcmp(key, "iifname") == 0;
 
@@ -72,8 +72,8 @@ static int left_text(const json_t *left, char *text, size_t size)
 			       ? 0
 			       : -1;
 	}
-	if (json_unpack_ex((json_t *)(uintptr_t)left, NULL, JSON_STRICT, "{s:{s:s, s:s}}",
-			   "payload", "protocol", &protocol, "field", &field) == 0)
+	if (json_unpack_ex(left, NULL, JSON_STRICT, "{s:{s:s, s:s}}", "payload", "protocol",
+			   &protocol, "field", &field) == 0)
 		return snprintf(text, size, "%s %s", protocol, field) < (int)size ? 0 : -1;
 	if (!json_is_array(json_object_get(left, "concat")))
 		return -1;
@@ -83,7 +83,7 @@ static int left_text(const json_t *left, char *text, size_t size)
 		char one[64];
 
 		if (json_object_get(part, "concat") != NULL ||
-		    left_text(part, one, sizeof(one)) != 0) // NOLINT(misc-no-recursion): one deep
+		    left_text(part, one, sizeof(one)) != 0) // NOLINT(misc-no-recursion)
 			return -1;
 		length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? " . " : "",
 					   one);
@@ -165,9 +165,9 @@ static void put_set(FILE *out, const char *left, const json_t *set)
 }
 
 /* True if MATCH was written. */
-static bool put_match(FILE *out, const json_t *match)
+static bool put_match(FILE *out, json_t *match)
 {
-	const json_t *left = json_object_get(match, "left"), *right, *set;
+	json_t *left = json_object_get(match, "left"), *right, *set;
 	const json_t *op = json_object_get(match, "op");
 	bool unequal = is_text(op, "!=");
 	char text[160];
@@ -193,13 +193,13 @@ static bool put_match(FILE *out, const json_t *match)
 	return true;
 }
 
-static bool put_log(FILE *out, const json_t *log)
+static bool put_log(FILE *out, json_t *log)
 {
 	const char *prefix;
 	json_int_t group, snaplen;
 
-	if (json_unpack_ex((json_t *)(uintptr_t)log, NULL, JSON_STRICT, "{s:s, s:I, s:I}", "prefix",
-			   &prefix, "group", &group, "snaplen", &snaplen) != 0 ||
+	if (json_unpack_ex(log, NULL, JSON_STRICT, "{s:s, s:I, s:I}", "prefix", &prefix, "group",
+			   &group, "snaplen", &snaplen) != 0 ||
 	    !is_plain(prefix))
 		return false;
 	(void)fprintf(out,
@@ -223,12 +223,12 @@ static bool put_reject(FILE *out, const json_t *reject)
 	return false;
 }
 
-static bool put_statement(FILE *out, const json_t *statement)
+static bool put_statement(FILE *out, json_t *statement)
 {
-	const char *key = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)statement));
-	const json_t *value = key == NULL ? NULL : json_object_get(statement, key);
+	const char *key = json_object_iter_key(json_object_iter(statement));
+	json_t *value = key == NULL ? NULL : json_object_get(statement, key);
 
-	if (json_object_size(statement) != 1)
+	if (key == NULL || json_object_size(statement) != 1)
 		return false;
 	if (strcmp(key, "match") == 0)
 		return put_match(out, value);

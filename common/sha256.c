@@ -30,9 +30,9 @@ static void compress(uint32_t h[8], const uint8_t *block)
 {
 	uint32_t w[64], v[8];
 
-	for (int t = 0; t < 16; t++)
-		w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-		       (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
+	for (int t = 0; t < 16; t++, block += 4)
+		w[t] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 |
+		       (uint32_t)block[2] << 8 | block[3];
 	for (int t = 16; t < 64; t++)
 		w[t] = (rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10) + w[t - 7] +
 		       (rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3) + w[t - 16];

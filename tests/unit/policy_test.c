@@ -351,7 +351,7 @@ static void test_complaints_become_one_line_and_an_errno(void)
 
 static void test_hosts_must_be_the_proxy_with_one_port(void)
 {
-	struct policy_fault fault;
+	struct fault fault;
 	uint16_t port = 0;
 
 	CHECK(policy_proxy_operand("cell-proxy", "cell-proxy", 8080, &port, &fault) == 0);
