@@ -172,17 +172,30 @@ static void answer(const struct process_power *power, uint64_t bad, uint64_t den
 	if (bad != 0) {
 		(void)fputs("holds ", stream);
 		print_holdings(stream, power, denied);
+		if (power->ownership != PROCESS_OWNS_NOTHING)
+			(void)fputs("; ", stream);
 	}
-	if (power->owns)
+	if (power->ownership != PROCESS_OWNS_NOTHING)
 		(void)fprintf(stream,
-			      "%sowns user:[%llu], and with it every capability over its network "
+			      "%s user:[%llu], and with it every capability over its network "
 			      "namespace",
-			      bad != 0 ? "; " : "", (unsigned long long)power->owner.below.inode);
-	if (bad == 0 && !power->owns)
+			      power->ownership == PROCESS_OWNS ? "owns" : "can become the owner of",
+			      (unsigned long long)power->owner.below.inode);
+	if (bad == 0 && power->ownership == PROCESS_OWNS_NOTHING)
 		(void)fputs("holds no denied capability", stream);
 	if (fclose(stream) != 0 || text == NULL)
 		die_errno(CELL_SYSTEM, "cannot make the answer");
 	report_answer("%s", text);
+}
+
+/* Power by ownership: null, or the user namespace, its owner, and how that comes about. */
+static json_t *ownership_object(const struct process_power *power)
+{
+	if (power->ownership == PROCESS_OWNS_NOTHING)
+		return json_null();
+	return json_pack("{s:o, s:I, s:s}", "userns", namespace_string("user", &power->owner.below),
+			 "uid", (json_int_t)power->owner.uid, "by",
+			 power->ownership == PROCESS_OWNS ? "uid" : "capability");
 }
 
 /* The facts, in the order of the record. */
@@ -209,6 +222,7 @@ static void facts(const struct process_power *power, uint64_t denied)
 					     ? namespace_string("user", &power->owner.owner)
 				     : power->threads > 0 ? json_string("above")
 							  : json_null());
+	report_field("ownership", ownership_object(power));
 	report_field("threads", power->threads > 0 ? json_integer(power->threads) : json_null());
 }
 
@@ -253,5 +267,5 @@ int main(int argc, char **argv)
 		bad |= power.sets[set] & denied;
 	answer(&power, bad, denied);
 	facts(&power, denied);
-	report_finish(bad != 0 || power.owns ? CELL_NO : CELL_OK);
+	report_finish(bad != 0 || power.ownership != PROCESS_OWNS_NOTHING ? CELL_NO : CELL_OK);
 }

@@ -39,7 +39,7 @@ static int is_ours_or_below(int fd, const struct namespace_id *id)
 }
 
 /* Walks from the owning user namespace, whose handle it takes over, up to the process's own. */
-static enum netns_owner_verdict walk(int owning, uid_t uid, struct netns_owner *owner)
+static enum netns_owner_verdict walk(int owning, struct netns_owner *owner)
 {
 	autoclose below = owning;
 	struct namespace_id below_id = owner->owner;
@@ -47,20 +47,19 @@ static enum netns_owner_verdict walk(int owning, uid_t uid, struct netns_owner *
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
 		struct namespace_id parent_id;
 		autoclose parent = ioctl(below, NS_GET_PARENT);
-		uid_t owner_uid;
 
 		owner->what = "the parent of a user namespace";
 		if (parent < 0)
 			/* The top of what can be seen: the process is not on the path. */
-			return errno == EPERM ? NETNS_OWNER_NO_POWER : NETNS_OWNER_FAILED;
+			return errno == EPERM ? NETNS_OWNER_NOT_ABOVE : NETNS_OWNER_FAILED;
 		if (namespace_identify(parent, &parent_id) != 0)
 			return NETNS_OWNER_FAILED;
 		if (same(&parent_id, &owner->process)) {
 			owner->what = "the owner of a user namespace";
-			if (ioctl(below, NS_GET_OWNER_UID, &owner_uid) != 0)
+			if (ioctl(below, NS_GET_OWNER_UID, &owner->uid) != 0)
 				return NETNS_OWNER_FAILED;
 			owner->below = below_id;
-			return owner_uid == uid ? NETNS_OWNER_POWER : NETNS_OWNER_NO_POWER;
+			return NETNS_OWNER_ABOVE;
 		}
 		cleanup_close(&below);
 		below = take_fd(&parent);
@@ -70,8 +69,7 @@ static enum netns_owner_verdict walk(int owning, uid_t uid, struct netns_owner *
 	return NETNS_OWNER_FAILED;
 }
 
-enum netns_owner_verdict netns_owner_judge(int netns, int userns, uid_t uid,
-					   struct netns_owner *owner)
+enum netns_owner_verdict netns_owner_judge(int netns, int userns, struct netns_owner *owner)
 {
 	autoclose owning = -1;
 	int visible;
@@ -94,6 +92,6 @@ enum netns_owner_verdict netns_owner_judge(int netns, int userns, uid_t uid,
 	/* EPERM: owned above us or beside us, so the process, which is ours or below, is no
 	 * ancestor. Owned by its own user namespace: its sets decide. */
 	if (owning < 0 || same(&owner->owner, &owner->process))
-		return NETNS_OWNER_NO_POWER;
-	return walk(take_fd(&owning), uid, owner);
+		return NETNS_OWNER_NOT_ABOVE;
+	return walk(take_fd(&owning), owner);
 }

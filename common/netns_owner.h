@@ -16,25 +16,25 @@
 #include "namespace_id.h"
 
 enum netns_owner_verdict {
-	NETNS_OWNER_NO_POWER, /* or only what the process's sets give */
-	NETNS_OWNER_POWER,    /* every capability */
-	NETNS_OWNER_HIDDEN,   /* the process sits where the asking process can't look */
-	NETNS_OWNER_FAILED,   /* errno tells; what could not be read stands in `what` */
+	NETNS_OWNER_NOT_ABOVE, /* the process has there what its sets give, or nothing */
+	NETNS_OWNER_ABOVE,     /* whoever sits there as uid `uid` has every capability */
+	NETNS_OWNER_HIDDEN,    /* the process sits where the asking process can't look */
+	NETNS_OWNER_FAILED,    /* errno tells; what could not be read stands in `what` */
 };
 
 struct netns_owner {
 	struct namespace_id process; /* the user namespace that the process sits in */
 	struct namespace_id owner;   /* the one that owns the network namespace, if visible */
-	struct namespace_id below;   /* NETNS_OWNER_POWER: the one that the process's uid owns */
+	struct namespace_id below;   /* NETNS_OWNER_ABOVE: the one next below the process's own */
+	uid_t uid;		     /* and its owner */
 	bool owner_visible;	     /* false: it is above, or beside, the asking process's */
 	const char *what;
 };
 
 /*
- * Judges a process by handles of its network and user namespace and its effective uid, as this
- * process sees that number: uids that have no number here look alike and are taken for equal.
+ * Judges where a process sits by handles of its network and user namespace. Uids are as the asking
+ * process sees them: those that have no number there look alike.
  */
-enum netns_owner_verdict netns_owner_judge(int netns, int userns, uid_t uid,
-					   struct netns_owner *owner);
+enum netns_owner_verdict netns_owner_judge(int netns, int userns, struct netns_owner *owner);
 
 #endif

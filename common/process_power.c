@@ -99,10 +99,28 @@ static int read_status(struct visit *visit, int directory, const char *path,
 	return status->state != 'Z' && status->state != 'X';
 }
 
+/*
+ * What a thread above the owner of its network namespace has there. It can make any of its uids the
+ * effective one (setresuid(2)); with a capability it can come by another's: set it, or give a
+ * set-user-ID file to that uid.
+ */
+static enum process_ownership judge_uids(const struct process_status *status, uid_t owner)
+{
+	for (int i = 0; i < 4; i++)
+		if (status->uids[i] == (int64_t)owner)
+			return PROCESS_OWNS;
+	for (int set = 0; set < PROCESS_SETS; set++)
+		if (status->sets[set] != 0)
+			return PROCESS_MAY_OWN;
+	return PROCESS_OWNS_NOTHING;
+}
+
 /* Judges ownership by a thread's namespaces. False with the fault filled. */
-static bool judge_ownership(struct visit *visit, int directory, const char *thread, uid_t uid)
+static bool judge_ownership(struct visit *visit, int directory, const char *thread,
+			    const struct process_status *status)
 {
 	struct process_power *power = visit->power;
+	enum process_ownership ownership = PROCESS_OWNS_NOTHING;
 	struct netns_owner owner;
 	autoclose netns = -1;
 	autoclose userns = -1;
@@ -116,21 +134,21 @@ static bool judge_ownership(struct visit *visit, int directory, const char *thre
 	errno = EINVAL;
 	if (namespace_open(directory, user, CLONE_NEWUSER, &userns) != NAMESPACE_OK)
 		return fail(visit->fault, errno, "cannot open its user namespace");
-	switch (netns_owner_judge(netns, userns, uid, &owner)) {
+	switch (netns_owner_judge(netns, userns, &owner)) {
 	case NETNS_OWNER_FAILED:
 		return fail(visit->fault, errno, "cannot read %s", owner.what);
 	case NETNS_OWNER_HIDDEN:
 		return fail(visit->fault, 0, "its user namespace is above or beside this one");
-	case NETNS_OWNER_POWER:
-		if (!power->owns)
-			power->owner = owner;
-		power->owns = true;
+	case NETNS_OWNER_ABOVE:
+		ownership = judge_uids(status, owner.uid);
 		break;
-	case NETNS_OWNER_NO_POWER:
+	case NETNS_OWNER_NOT_ABOVE:
 		break;
 	}
-	if (power->threads == 0 && !power->owns)
+	if (power->threads == 0 || ownership > power->ownership) {
 		power->owner = owner;
+		power->ownership = ownership;
+	}
 	return true;
 }
 
@@ -149,7 +167,7 @@ static int visit_thread(void *context, int directory, const char *thread)
 		(void)fail(visit->fault, 0, "Uid is missing");
 		return -1;
 	}
-	if (!judge_ownership(visit, directory, thread, (uid_t)status.uid)) {
+	if (!judge_ownership(visit, directory, thread, &status)) {
 		/* The kernel says EACCES also of a thread that ended meanwhile. */
 		struct process_fault first = *visit->fault;
 

@@ -11,14 +11,21 @@
 #include "netns_owner.h"
 #include "process_status.h"
 
+/* Every capability over the network namespace, by a user namespace below the process's own. */
+enum process_ownership {
+	PROCESS_OWNS_NOTHING,
+	PROCESS_MAY_OWN, /* it is not the owner, but has capabilities with which to become it */
+	PROCESS_OWNS,	 /* one of its uids is the owner's */
+};
+
 struct process_power {
 	struct process_status status; /* of the process itself; its name points to `name` */
 	char name[256];
 	uint64_t sets[PROCESS_SETS];		     /* of all threads together */
 	pid_t holder[PROCESS_SETS][CAPABILITY_BITS]; /* the thread it was found in first, or 0 */
 	int threads;				     /* 0: a text was read, not a process */
-	struct netns_owner owner; /* of the process's main thread, or of the one with power */
-	bool owns;		  /* a thread has every capability over its network namespace */
+	struct netns_owner owner; /* of the process's main thread, or of the one with most power */
+	enum process_ownership ownership; /* of that thread */
 };
 
 struct process_fault {

@@ -51,13 +51,11 @@ static size_t parse_number(const char *text, size_t length, int64_t *number)
 	return n;
 }
 
-/* The second of the four numbers "real effective saved file-system". */
-static bool parse_effective(const char *text, size_t length, int64_t *uid)
+/* The four numbers "real effective saved file-system". */
+static bool parse_uids(const char *text, size_t length, int64_t uids[4])
 {
-	int64_t numbers[4];
-
 	for (int i = 0; i < 4; i++) {
-		size_t n = parse_number(text, length, &numbers[i]);
+		size_t n = parse_number(text, length, &uids[i]);
 
 		if (n == 0 || (i < 3 && (n == length || !is_blank(text[n]))))
 			return false;
@@ -65,7 +63,6 @@ static bool parse_effective(const char *text, size_t length, int64_t *uid)
 		text += n;
 		length -= n;
 	}
-	*uid = numbers[1];
 	return length == 0;
 }
 
@@ -86,7 +83,10 @@ static bool take(enum line line, const char *value, size_t length, struct proces
 	case LINE_PID:
 		return parse_number(value, length, &status->pid) == length && length > 0;
 	case LINE_UID:
-		return parse_effective(value, length, &status->uid);
+		if (!parse_uids(value, length, status->uids))
+			return false;
+		status->uid = status->uids[1];
+		return true;
 	case LINE_NO_NEW_PRIVS:
 		status->no_new_privs = length == 1 && value[0] == '1';
 		return parse_number(value, length, &number) == 1 && length == 1 && number <= 1;

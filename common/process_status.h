@@ -22,7 +22,8 @@ extern const char *const process_set_names[PROCESS_SETS]; /* "inheritable", ... 
 struct process_status {
 	uint64_t sets[PROCESS_SETS];
 	/* The rest is -1, 0 or empty where the text has no such line. */
-	int64_t pid, uid; /* uid: the effective one, which judges ownership */
+	int64_t pid, uid; /* uid: the effective one */
+	int64_t uids[4];  /* real, effective, saved, of the file system; only where uid is */
 	int no_new_privs; /* 0 or 1 */
 	char state;	  /* 'R', 'S', 'Z'... */
 	const char *name; /* points into the text, as the kernel escaped it */

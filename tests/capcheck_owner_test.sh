@@ -58,6 +58,8 @@ test_the_owner_of_the_user_namespace_below_is_refused() {
 	assertEquals '[]' "$(jq -c .held "$work/out")"
 	assertEquals "$user_namespace" "$(jq -r .netns_userns "$work/out")"
 	assertEquals "$(readlink /proc/self/ns/user)" "$(jq -r .userns "$work/out")"
+	assertEquals "$user_namespace 1000 uid" \
+		"$(jq -r '.ownership | "\(.userns) \(.uid) \(.by)"' "$work/out")"
 	assertContains 'reason' "$(jq -r .error.message "$work/out")" \
 		"owns $user_namespace, and with it every capability over its network namespace"
 	assertTrue 'and does delete the policy' "can_delete $pid in_ns_as $pid 1000"
@@ -97,6 +99,57 @@ test_another_process_is_judged_like_oneself() {
 	expect 0 cell-capcheck --pid "$pid"
 	end_process "$pid"
 	end_process "$owner"
+}
+
+# The owner's uid is only the real or the saved one: the process makes it the effective one.
+test_a_process_that_can_take_the_owners_uid_up_again_is_refused() {
+	holder 1000 unshare --user --net --map-root-user sleep 300
+	owner=$pid
+	# shellcheck disable=SC2086 # a list of words
+	background nsenter -n -t "$owner" setpriv --ruid 1000 --euid 1001 --rgid 1001 --egid 1001 \
+		$empty /usr/bin/python3 -c '
+import os, subprocess, sys, time
+delete = ["nft", "delete", "table", "inet", "seal"]
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+other = subprocess.run(delete, preexec_fn=lambda: os.setresuid(1001, 1001, 1001))
+print(other.returncode, flush=True)
+os.setresuid(-1, 1000, -1)
+print(subprocess.run(delete).returncode, flush=True)
+time.sleep(300)' "$work/go" >"$work/ready" 2>"$work/nft"
+	wait_for 10 grep -q ready "$work/ready" || fail 'not ready'
+	policy "$owner"
+	assertEquals '1000 1001' "$(awk '/^Uid/ {print $2, $3}' "/proc/$pid/status")"
+	expect 1 cell-capcheck --pid "$pid"
+	assertContains "$out" "owns $(readlink "/proc/$owner/ns/user")"
+	chmod 0755 "$work"
+	: >"$work/go"
+	wait_for 10 grep -q '^0$' "$work/ready"
+	assertEquals 'refused as uid 1001, then done' 'ready 1 0' "$(tr '\n' ' ' <"$work/ready" | sed 's/ $//')"
+	assertFalse 'the policy is gone' "in_ns $owner nft list table inet seal 2>/dev/null"
+	end_process "$pid"
+	end_process "$owner"
+}
+
+test_a_process_above_with_a_capability_to_become_the_owner_is_refused() {
+	holder 1000 unshare --user --net --map-root-user sleep 300
+	policy "$pid"
+	user_namespace=$(readlink "/proc/$pid/ns/user")
+	set -- nsenter -n -t "$pid" setpriv --clear-groups --inh-caps -all
+	expect 0 "$@" --bounding-set -all cell-capcheck
+	assertFalse 'cannot delete' "can_delete $pid $* --bounding-set -all"
+	expect 1 "$@" --bounding-set -all,+setuid cell-capcheck --json
+	assertEquals '[]' "$(jq -c .held "$work/out")"
+	assertEquals "$user_namespace 1000 capability" \
+		"$(jq -r '.ownership | "\(.userns) \(.uid) \(.by)"' "$work/out")"
+	assertContains "$(jq -r .error.message "$work/out")" "can become the owner of $user_namespace"
+	assertTrue 'and does delete the policy' \
+		"can_delete $pid $* --bounding-set -all,+setuid setpriv --reuid 1000"
+	# In the owner's own level the same capability is nothing to be refused.
+	expect 0 setpriv --clear-groups --inh-caps -all --bounding-set -all,+setuid cell-capcheck --json
+	assertEquals null "$(jq -c .ownership "$work/out")"
+	end_process "$pid"
 }
 
 # Two levels: what counts is who owns the namespace next below the process's own, not who owns the

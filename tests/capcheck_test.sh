@@ -76,7 +76,7 @@ test_a_full_process_is_refused_with_names_sets_and_numbers() {
 
 test_the_record_has_its_fields_in_order() {
 	expect 0 as 1000 cell-capcheck --json
-	assertEquals 'tool format version time ok exit trial step pid comm uid no_new_privs sets held denied userns netns_userns threads' \
+	assertEquals 'tool format version time ok exit trial step pid comm uid no_new_privs sets held denied userns netns_userns ownership threads' \
 		"$(jq -r 'keys_unsorted | join(" ")' "$work/out")"
 	assertEquals "inheritable $zero permitted $zero effective $zero bounding $zero ambient $zero" \
 		"$(jq -r '[.sets | to_entries[] | .key, .value] | join(" ")' "$work/out")"
