@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The whole seal, gate + pin + policy + both gates again, as a tree of processes: ours against a
+# shell chain of the kind that people write, and against the bare starts it is made of.
+. "$(dirname "$0")/lib.sh"
+
+mkdir "$work/egress"
+echo 198.18.0.1 >"$work/egress/proxy-ipv4"
+export CELL_EGRESS_DIR="$work/egress"
+printf '127.0.0.1 localhost\n' >"$work/hosts"
+unshare -n sleep 1000 &
+far=$!
+sleep 0.2
+ip link add eth0 type veth peer name far netns "$far"
+ip address add 198.18.0.2/30 dev eth0
+ip link set eth0 up
+ip address add 198.18.1.1/32 dev lo
+pid=$$
+
+cat >"$work/ours" <<EOS
+#!/bin/sh
+set -e
+cell-capcheck --allow net_raw --allow net_admin --allow sys_admin --allow sys_module --allow sys_rawio --allow dac_read_search --allow bpf --pid $pid
+cell-nsid --same $pid /proc/self/ns/net
+cell-pinhost --hosts $work/hosts --from $work/egress/proxy-ipv4 cell-proxy
+cell-policy allow cell-proxy
+cell-capcheck --allow net_raw --allow net_admin --allow sys_admin --allow sys_module --allow sys_rawio --allow dac_read_search --allow bpf --pid $pid
+cell-nsid --same $pid /proc/self/ns/net
+EOS
+# What a relay in shell does: sed over the status file, readlink, awk over the hosts file, nft.
+cat >"$work/chain" <<EOS
+#!/bin/sh
+set -e
+gate() {
+	for set in CapInh CapPrm CapEff CapBnd CapAmb; do
+		mask=\$(sed -n "s/^\$set:[[:space:]]*//p" /proc/$pid/status)
+		printf '%s\n' "\$mask" | grep -Eq '^[0-9a-f]{16}\$'
+		[ \$((0x\$mask & 0x3000)) -ge 0 ]
+	done
+	[ "\$(readlink /proc/$pid/ns/net)" = "\$(readlink /proc/self/ns/net)" ]
+}
+gate
+address=\$(cat $work/egress/proxy-ipv4)
+printf '%s\n' "\$address" | grep -Eq '^([0-9]{1,3}\.){3}[0-9]{1,3}\$'
+awk -v host=cell-proxy '{ for (i = 2; i <= NF; i++) if (\$i == host) next; print }' $work/hosts >$work/hosts.new
+printf '%s %s\n' "\$address" cell-proxy >>$work/hosts.new
+cat $work/hosts.new >$work/hosts
+nft list table inet chain_egress >/dev/null 2>&1 && nft delete table inet chain_egress
+nft add table inet chain_egress
+nft add chain inet chain_egress output '{ type filter hook output priority 0; policy drop; }'
+nft add rule inet chain_egress output ip daddr 127.0.0.11 reject
+nft add rule inet chain_egress output oif lo accept
+nft add rule inet chain_egress output ip daddr "\$address" tcp dport 8080 accept
+nft add rule inet chain_egress output reject
+gate
+EOS
+# The same six programs, doing nothing but start and end.
+cat >"$work/starts" <<EOS
+#!/bin/sh
+set -e
+cell-capcheck --version
+cell-nsid --version
+cell-pinhost --version
+cell-policy --version
+cell-capcheck --version
+cell-nsid --version
+EOS
+chmod +x "$work/ours" "$work/chain" "$work/starts"
+title 'The whole seal: gate, pin, policy, gate'
+side_by_side "$BENCH_ROUNDS" \
+	'cell tools' "$work/ours" :: \
+	'shell chain (sed, readlink, awk, nft)' "$work/chain" :: \
+	'the six starts alone' "$work/starts"
+kill "$far"
+
+title 'Size and memory of each tool: bytes on disk, peak KiB of --version'
+for tool in "$CELL_BIN"/cell-*; do
+	printf '  %-20s %9s bytes' "$(basename "$tool")" "$(stat -Lc %s "$tool")"
+	alternate -n 3 '' "$tool" --version | awk '{ for (i = 1; i < NF; i++) if ($(i + 1) == "KiB") print "  " $i " KiB" }'
+done
