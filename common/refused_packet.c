@@ -57,9 +57,10 @@ static bool skip_extensions(struct rest *rest, struct refused_packet *packet)
 			length = 8;
 			packet->fragment = (get16(rest->at + 2) & 0xfff8) != 0;
 		} else if (this == IPPROTO_AH) {
-			length = (rest->at[1] + 2U) * 4; /* RFC 4302, 2.2: in 4 bytes, minus 2 */
+			length = ((size_t)rest->at[1] + 2) *
+				 4; /* RFC 4302, 2.2: in 4 bytes, minus 2 */
 		} else {
-			length = (rest->at[1] + 1U) * 8;
+			length = ((size_t)rest->at[1] + 1) * 8;
 		}
 		if (!skip(rest, length))
 			return false;

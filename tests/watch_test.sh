@@ -123,6 +123,28 @@ tcp:[2001:db8::99]:443 ECONNREFUSED' "$out"
 		"$(jq -c 'select(.class == "other") | [.protocol, .uid]' "$work/refused")"
 }
 
+# The real policy, not the small one: its counters and prefixes are the watcher's classes.
+test_the_policy_and_the_watcher_agree() {
+	new_cell ipv6
+	watch
+	expect 0 in_ns "$cell" cell-policy --log-group 5 deny-all
+	in_ns "$cell" "$send" dns:127.0.0.11:53:leak.example:16 tcp:203.0.113.10:443 \
+		udp:203.0.113.10:9:x icmp:203.0.113.10 raw:203.0.113.10:132 \
+		'udp:[2001:db8::99]:9:x' >/dev/null
+	in_ns "$outside" "$send" udp:198.18.0.2:9:x >/dev/null
+	wait_for 10 grep -q '"class":"inbound"' "$work/log"
+	end_watch 0
+	expect 0 in_ns "$cell" cell-policy --json show
+	assertEquals "$(echo "$out" | jq -cS '.counters | map_values(.packets)')" \
+		"$(jq -cS 'select(.record == "summary").classes | map_values(.total)' "$work/log")"
+	assertEquals '["icmp",1,1,0] ["inbound",1,1,0] ["other",1,1,0] ["resolver",1,1,0] ["tcp",1,1,0] ["udp",2,2,0]' \
+		"$(jq -rS 'select(.record == "summary").classes | to_entries | sort_by(.key) |
+			map(select(.key != "kernel" and .value.total > 0) |
+				[.key, .value.total, .value.recorded, .value.lost] | tojson) | join(" ")' \
+			"$work/log")"
+	assertEquals 'nothing foreign' 0 "$(log_has '.class == "foreign"')"
+}
+
 test_every_record_begins_like_every_other_record() {
 	new_cell
 	background env CELL_TRIAL=3f9c CELL_STEP=watch nsenter -n -t "$cell" -- \
