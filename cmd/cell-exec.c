@@ -182,14 +182,14 @@ static void leave_session(void)
 /* What cannot be taken off again: no_new_privs, the wall and the filter. */
 static void put_on(const struct request *request, const struct seccomp_filter *filter)
 {
-	struct privileges_sets sets;
+	uint64_t effective;
 	bool wanted, needed;
 
-	if (privileges_read(&sets) != 0)
+	if (privileges_effective(&effective) != 0)
 		die_errno(CELL_SYSTEM, "cannot %s", privileges_verdict_text(PRIVILEGES_READ));
 	/* seccomp(2): a filter takes no_new_privs or CAP_SYS_ADMIN. */
 	wanted = !request->keep_capabilities && !request->new_privileges;
-	needed = (sets.effective >> CAP_SYS_ADMIN & 1) == 0;
+	needed = (effective >> CAP_SYS_ADMIN & 1) == 0;
 	if (needed && request->new_privileges)
 		die(CELL_SYSTEM,
 		    "cannot install the filter: without no_new_privs it takes sys_admin");

@@ -40,7 +40,8 @@ static bool is_in(uint64_t set, unsigned capability)
 	return (set >> capability & 1) != 0;
 }
 
-int privileges_read(struct privileges_sets *sets)
+/* The three sets that capget(2) knows. */
+static int read_own(struct privileges_sets *sets)
 {
 	struct kernel_sets kernel = {.header = {.version = _LINUX_CAPABILITY_VERSION_3}};
 
@@ -51,16 +52,39 @@ int privileges_read(struct privileges_sets *sets)
 		.permitted = join(kernel.data[0].permitted, kernel.data[1].permitted),
 		.effective = join(kernel.data[0].effective, kernel.data[1].effective),
 	};
-	/* prctl(2): EINVAL is the answer for a capability that this kernel does not have. */
+	return 0;
+}
+
+/* The other two, one question a capability: EINVAL is the answer behind the last (prctl(2)). */
+static int read_asked(struct privileges_sets *sets)
+{
 	for (unsigned i = 0; i <= LAST_POSSIBLE; i++) {
 		int bounding = prctl(PR_CAPBSET_READ, i, 0, 0, 0);
-		int ambient = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, i, 0, 0);
+		int ambient;
 
-		if ((bounding < 0 || ambient < 0) && errno != EINVAL)
+		if (bounding < 0)
+			return errno == EINVAL && i > 0 ? 0 : -1;
+		ambient = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, i, 0, 0);
+		if (ambient < 0)
 			return -1;
 		sets->bounding |= (uint64_t)(bounding > 0) << i;
 		sets->ambient |= (uint64_t)(ambient > 0) << i;
 	}
+	return 0;
+}
+
+int privileges_read(struct privileges_sets *sets)
+{
+	return read_own(sets) == 0 ? read_asked(sets) : -1;
+}
+
+int privileges_effective(uint64_t *set)
+{
+	struct privileges_sets sets;
+
+	if (read_own(&sets) != 0)
+		return -1;
+	*set = sets.effective;
 	return 0;
 }
 

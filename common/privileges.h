@@ -37,6 +37,9 @@ enum privileges_verdict {
 /* The calling thread's five sets, without /proc. 0, or -1 with errno. */
 int privileges_read(struct privileges_sets *sets);
 
+/* The effective set alone, for less. 0, or -1 with errno. */
+int privileges_effective(uint64_t *set);
+
 /*
  * Carries PLAN out and then reads everything back. Any verdict but PRIVILEGES_OK leaves a process
  * that has lost some of it: it must end. For a process with one thread.

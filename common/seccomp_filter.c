@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "cleanup.h"
 
@@ -26,7 +27,10 @@ static void release(scmp_filter_ctx *context)
 	errno = saved;
 }
 
-/* Numbers above the last known one are ENOSYS. Foreign numbers are left to the second filter. */
+/*
+ * Numbers above the last known one are ENOSYS. Foreign numbers are left to the second filter. 0 or
+ * a negative errno.
+ */
 static int install_bound(void)
 {
 	struct sock_filter program[] = {
@@ -39,7 +43,9 @@ static int install_bound(void)
 	};
 	const struct sock_fprog whole = {sizeof(program) / sizeof(program[0]), program};
 
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0) != 0)
+		return -errno;
+	return prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER ? 0 : -EINVAL;
 }
 
 /* One rule into CONTEXT; 0 or a negative errno. A call that this architecture lacks is no error. */
@@ -53,6 +59,17 @@ static int add_rule(scmp_filter_ctx context, const struct seccomp_filter_rule *r
 		return -EDOM; /* a misspelt name must not become a door */
 	return seccomp_rule_add_array(context, SCMP_ACT_ERRNO((unsigned)rule->error), number,
 				      rule->conditions, rule->condition);
+}
+
+/* Not the library's word that the list is in force but the kernel's: what no name opens is refused.
+ */
+static int ask(void)
+{
+	int pair[2];
+
+	if (socketpair(AF_INET, SOCK_STREAM, 0, pair) == -1 && errno == EAFNOSUPPORT)
+		return 0; /* the kernel itself says EOPNOTSUPP */
+	return -EINVAL;
 }
 
 int seccomp_filter_install(const struct seccomp_filter *filter)
@@ -70,12 +87,11 @@ int seccomp_filter_install(const struct seccomp_filter *filter)
 	for (size_t i = 0; result == 0 && i < filter->count; i++)
 		result = add_rule(context, &filter->rules[i]);
 	if (result == 0)
-		result = install_bound() == 0 ? 0 : -errno;
+		result = install_bound();
 	if (result == 0)
 		result = seccomp_load(context);
-	/* 2 is SECCOMP_MODE_FILTER: the kernel's word that one is in force, not the library's. */
-	if (result == 0 && prctl(PR_GET_SECCOMP) != SECCOMP_MODE_FILTER)
-		result = -EINVAL;
+	if (result == 0)
+		result = ask();
 	errno = -result;
 	return result == 0 ? 0 : -1;
 }
