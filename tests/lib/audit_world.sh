@@ -28,7 +28,7 @@ world_new() {
 	: >"$work/resolv.conf"
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
 		-keyout "$work/origin.key" -out "$work/origin.pem" -subj /CN=origin \
-		-addext 'subjectAltName=DNS:public.test,DNS:private.test,IP:1.2.3.4' 2>/dev/null || return 1
+		-addext 'subjectAltName=DNS:public.test,DNS:private.test,DNS:hidden.test,IP:1.2.3.4' 2>/dev/null || return 1
 	cat "$work/origin.key" "$work/origin.pem" >"$work/origin.both"
 	netns_new || return 1
 	for address in 1.2.3.4 10.9.9.9 198.18.0.1; do

@@ -6,7 +6,7 @@ usage: origin.py ADDRESS CERTIFICATE DIRECTORY
 Serves the files of DIRECTORY/www. Whatever arrives is logged, one line each, in DIRECTORY/arrived:
 "http METHOD PATH BYTES", "raw PORT HEX". DIRECTORY/serving appears when all ports listen.
 Paths with a meaning: /websocket echoes frames, /upgrade switches to a protocol of its own,
-/large/N answers N bytes, /drop closes without an answer.
+/large/N answers N bytes, /drop closes without an answer, /hello tells where it was asked.
 """
 
 import base64
@@ -23,7 +23,8 @@ log_lock = threading.Lock()
 
 
 def log(line):
-    with log_lock, open(directory + "/arrived", "a", encoding="ascii") as stream:
+    with log_lock, open(directory + "/arrived", "a", encoding="ascii",
+                              errors="backslashreplace") as stream:
         stream.write(line + "\n")
 
 
@@ -81,8 +82,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.send_header("Connection", "Upgrade")
             self.end_headers()
             self.wfile.write(b"SECRET-BEHIND-THE-UPGRADE")
-            log("raw upgrade " + self.rfile.read1(100).hex())
             self.close_connection = True
+            try:
+                log("raw upgrade " + self.rfile.read1(100).hex())
+            except ConnectionError:
+                pass
         elif self.path == "/drop":
             self.close_connection = True
         elif self.path.startswith("/large/"):
@@ -95,7 +99,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
                 self.wfile.write(data)
                 left -= len(data)
         elif self.path.startswith("/hello"):
-            self.answer(b"hello from %s\n" % self.headers["host"].encode())
+            self.answer(b"hello from %s at %s\n" % (
+                self.headers["host"].encode(), self.connection.getsockname()[0].encode()))
         else:
             super().do_GET()
 

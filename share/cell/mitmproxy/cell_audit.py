@@ -57,6 +57,7 @@ from cryptography.hazmat.primitives import hashes
 from mitmproxy import certs, ctx, exceptions, http
 from mitmproxy.proxy import commands, layer, layers
 
+QUERY_FORMS = ("full", "hash", "off")
 MAX_TEXT = 8192  # characters kept of a path or a query
 MAX_ADDRESSES = 8  # addresses listed in a record
 MAX_HOSTS = 64  # hosts named in one audit_totals record; the rest is "other"
@@ -277,6 +278,7 @@ def guarded(hook):
             await hook(self, flow)
         except Exception as error:  # pylint: disable=broad-except
             self.complain("%s: %r" % (hook.__name__, error))
+            self.record_invalid(flow, "error", "the audit failed: %r" % error)
             self.stop_flow(flow, 503, "the audit failed")
 
     return run
@@ -299,12 +301,14 @@ class CellAudit:
         loader.add_option("cell_audit_file", str, "", "Audit file (default: confdir/hits.jsonl).")
         loader.add_option("cell_audit_max_bytes", int, 64 << 20, "Bound of the audit file in bytes.")
         loader.add_option("cell_audit_query", str, "full", "What is kept of a query string.",
-                          choices=("full", "hash", "off"))
+                          choices=QUERY_FORMS)
         loader.add_option("cell_allow_private", str, "",
                           "Private networks that may be reached, CIDR[,CIDR]...")
 
     def configure(self, updated):
         self.query = ctx.options.cell_audit_query
+        if self.query not in QUERY_FORMS:
+            raise exceptions.OptionsError("cell_audit_query is one of " + ", ".join(QUERY_FORMS))
         if "cell_allow_private" in updated:
             try:
                 self.allowed = [ipaddress.ip_network(text.strip())
@@ -517,7 +521,7 @@ class CellAudit:
 
     def response(self, flow):
         """A request that mitmproxy answered itself, because it was invalid, has no line yet."""
-        self.record_invalid(flow, "answered by the proxy itself")
+        self.record_invalid(flow, "invalid", "answered by the proxy itself")
         response = flow.response
         if response is None:
             return
@@ -532,7 +536,7 @@ class CellAudit:
         self.note_failure(flow, str(flow.error or "no connection"))
 
     def error(self, flow):
-        self.record_invalid(flow, str(flow.error))
+        self.record_invalid(flow, "invalid", str(flow.error))
         if flow.error is not None and flow.error.msg != flow.error.KILLED_MESSAGE:
             self.note_failure(flow, flow.error.msg)
 
@@ -543,11 +547,12 @@ class CellAudit:
             self.note("failure", "failed", "error", id=flow.id, host=printable(flow.request.host),
                       port=flow.request.port, reason=printable(reason))
 
-    def record_invalid(self, flow, reason):
+    def record_invalid(self, flow, rule, reason):
+        """The line of a request that was never judged."""
         if flow.id in self.recorded:
             return
         try:
-            self.record_flow(flow, "failed", "invalid", printable(reason), [])
+            self.record_flow(flow, "failed", rule, printable(reason), [])
         except Exception as error:  # pylint: disable=broad-except
             self.complain("cannot record a request: %r" % error)
 
