@@ -39,9 +39,9 @@ test_no_reading_lacks_an_entry_in_1500_runs() {
 	readers_begin
 	run=0
 	while [ "$run" -lt 500 ]; do
-		"$pin" --hosts h --address "172.18.0.$((run % 200 + 1))" proxy >/dev/null &&
-			"$pin" --hosts h --address "10.1.$((run % 200)).1" proxy >/dev/null &&
-			"$pin" --hosts h --remove proxy >/dev/null || fail "run $run"
+		"$pin" --hosts h --address "172.18.0.$((run % 200 + 1))" proxy >/dev/null || fail "$run"
+		"$pin" --hosts h --address "10.1.$((run % 200)).1" proxy >/dev/null || fail "$run"
+		"$pin" --hosts h --remove proxy >/dev/null || fail "$run"
 		run=$((run + 1))
 	done
 	readers_end
