@@ -137,7 +137,7 @@ static enum patch_verdict change(const struct hosts_patch_request *request,
 	if (answer.kept == HOSTS_NONE && request->address != NULL)
 		verdict = add_entry(file, request, &answer);
 	hosts_walk_begin(&walk, file->text, file->length, request->host);
-	while (verdict == PATCH_OK && hosts_walk_next(&walk, &name)) {
+	while (verdict == PATCH_OK && answer.others > 0 && hosts_walk_next(&walk, &name)) {
 		bool beside = answer.kept >= name.line && answer.kept < name.line_end;
 
 		if (name.name != answer.kept)

@@ -163,4 +163,17 @@ test_every_failing_call_is_told() {
 	assertTrue "[ $tried -gt 20 ]"
 }
 
+# An append that lands elsewhere each time means that somebody else always appends as well.
+test_a_file_that_never_holds_still_is_an_error() {
+	rm -f h
+	text 500 >h
+	cp h before
+	run strace -o trace -e inject=lseek:retval=1 "$pin" --hosts h --address 172.18.0.2 proxy
+	assertEquals "$err" 111 "$status"
+	assertContains "$err" 'cannot patch h: another process keeps changing it'
+	assertEquals 'tries' 7 "$(grep -c INJECTED trace)"
+	head -c 500 h | cmp - before || fail 'another entry'
+	assertEquals 'only comments' 0 "$(tail -c +501 h | grep -vc '^#72')"
+}
+
 . "$CELL_TEST_SHUNIT2"
