@@ -42,7 +42,7 @@ test_subject_runs_sealed_and_its_code_comes_back() {
 	assertEquals 'sha256sums' 0 $?
 	assertEquals 700 "$(stat -c %a "$out_dir")"
 	for file in evidence.jsonl probe-before.jsonl probe-after.jsonl refused.jsonl hits.jsonl \
-		ruleset.nft ruleset-end.nft hosts resolv.conf ca.pem proxy.log run.log lock; do
+		ruleset.nft ruleset-end.nft hosts resolv.conf ca.pem proxy.log run.log lock report.html; do
 		assertTrue "$file" "[ -e $out_dir/$file ]"
 	done
 	assertFalse 'state is gone' "[ -e $out_dir/.state ]"
