@@ -435,23 +435,12 @@ engine_watch() {
 	}
 }
 
-# engine_open_checks: --open URLs, through the proxy, before the subject exists.
-engine_open_checks() {
-	kill "$beacon_pid" 2>/dev/null || :
-	engine_lines opt_open
-	grep '^https\{0,1\}://' "$run/lines" >"$run/urls" || :
-	while IFS= read -r url <&8; do
-		case $url in
-		https:*) ask open cell-proxycheck engine_in_subject --proxy "$CELL_PROXY_HOST:$CELL_PROXY_PORT" "$url" ;;
-		*) ask open cell-probe engine_in_subject --expect open "http+proxy://$CELL_PROXY_HOST:$CELL_PROXY_PORT/$url" ;;
-		esac
-		[ "$answer" -eq 0 ] || {
-			say_step open NO "$url: $message"
-			not_started open "$ask_tool" "$answer" "$url: $message"
-		}
-		say_step open works "$url" "$ask_seconds"
-	done 8<"$run/urls"
-}
+# The subject's place is the same before and after the seal, and there is no other side to ask.
+engine_joins_late=
+engine_probe_before() { engine_in_subject "$@"; }
+engine_join() { :; }
+engine_gate() { :; }
+engine_open_end() { kill "$beacon_pid" 2>/dev/null || :; }
 
 # engine_sealed: what the subject finds, kept before it can touch anything.
 engine_sealed() {

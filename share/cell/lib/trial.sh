@@ -25,6 +25,10 @@ gate() {
 	require "$1.namespace" cell-nsid engine_in_subject --same /proc/self/ns/net "$identity"
 	require "$1.pin" cell-pinhost engine_in_subject --hosts /etc/hosts \
 		--from "$engine_egress/proxy-ipv4" --check "$CELL_PROXY_HOST"
+	engine_gate "$1"
+}
+gate_passed() {
+	say_step gate passed "no capability that gets past a seal; namespace cookie ${identity#* }"
 }
 
 # --- the cell and its proxy
@@ -44,8 +48,10 @@ require identity cell-nsid engine_in_cell --cookie
 identity=$(record_text identity)' '$(record_text cookie)
 note identity "$identity"
 require pin cell-pinhost engine_pin "$CELL_PROXY_HOST"
-gate gate
-say_step gate passed "no capability in any set; namespace cookie ${identity#* }"
+if [ -z "$engine_joins_late" ]; then
+	gate gate
+	gate_passed
+fi
 say_step pin 'done' "$CELL_PROXY_HOST is $proxy_address"
 
 # --- the ways out: shown open, then closed
@@ -56,7 +62,7 @@ probe() {
 	check_interrupt
 	probe_began=$(now_ns)
 	probe_status=0
-	engine_in_subject cell-probe --json --timeout 1 --targets - <"$state/targets" \
+	"$2" cell-probe --json --timeout 1 --targets - <"$state/targets" \
 		>"$out/probe-$1.jsonl" 2>"$state/stderr" || probe_status=$?
 	probe_seconds=$(seconds_since "$probe_began")
 	printf 'probe.%s %s %s\n' "$1" "$probe_seconds" "$probe_status" >>"$state/steps"
@@ -66,7 +72,7 @@ probe() {
 		not_started "probe.$1" cell-probe "$probe_status" "${message:-no records}"
 	fi
 }
-probe before
+probe before engine_probe_before
 open_before=$(grep -c '"result":"open"' "$out/probe-before.jsonl" || :)
 say_step before open "$(counted "$open_before" way) out and in" "$probe_seconds"
 
@@ -80,7 +86,8 @@ require policy.check cell-policy engine_in_cell --subject "$identity" check
 generation=$(printf '%s\n' "$record" | sed -n 's/.*"generation":"\{0,1\}\([0-9]*\).*/\1/p')
 say_step policy 'in force' 'proxy only'
 engine_rules >"$out/ruleset.nft"
-probe after
+engine_join
+probe after engine_in_subject
 ask probe.compare cell-probe plain --compare "$out/probe-before.jsonl" "$out/probe-after.jsonl"
 note probe "$record"
 compare_number() { printf '%s\n' "$record" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
@@ -89,10 +96,24 @@ if [ "$answer" -ne 0 ]; then
 	not_started probe.compare cell-probe "$answer" "$message"
 fi
 say_step after closed "$(compare_number closed) of $(compare_number closed); loopback, name and proxy kept" "$probe_seconds"
-engine_open_checks
+engine_open_end
+# --open URLs, through the proxy, before the subject exists.
+printf '%s' "$opt_open" | grep '^https\{0,1\}://' >"$state/urls" || :
+while IFS= read -r url <&8; do
+	case $url in
+	https:*) ask open cell-proxycheck engine_in_subject --proxy "$CELL_PROXY_HOST:$CELL_PROXY_PORT" "$url" ;;
+	*) ask open cell-probe engine_in_subject --expect open "http+proxy://$CELL_PROXY_HOST:$CELL_PROXY_PORT/$url" ;;
+	esac
+	[ "$answer" -eq 0 ] || {
+		say_step open NO "$url: $message"
+		not_started open "$ask_tool" "$answer" "$url: $message"
+	}
+	say_step open works "$url" "$ask_seconds"
+done 8<"$state/urls"
 
 # --- asked again right before the subject: an engine rewrites hosts files, a restart moves people
 gate again
+[ -z "$engine_joins_late" ] || gate_passed
 require again.policy cell-policy engine_in_cell --subject "$identity" \
 	--generation "$generation" check
 check_interrupt
