@@ -28,10 +28,12 @@ compose_find() {
 }
 
 # compose ARG...: of this project. Its words go to $state/compose.log.
-compose() {
+compose() { compose_user -f "$state/cell.yaml" -f "$state/trial.yaml" "$@"; }
+
+# compose_user ARG...: with the user's files alone.
+compose_user() {
 	(
 		exec 3<&- 4>&- 5>&- 7>&-
-		set -- -f "$state/cell.yaml" -f "$state/trial.yaml" "$@"
 		compose_files=
 		while IFS= read -r line; do
 			compose_files="$line
@@ -43,6 +45,12 @@ $compose_files"
 		# shellcheck disable=SC2086 # one word or two
 		$compose_command -p "$project" "$@"
 	) 2>>"$state/compose.log"
+}
+
+# compose_id SERVICE: the id of its container.
+compose_id() {
+	"$docker" ps -a -q --no-trunc --filter "label=com.docker.compose.project=$project" \
+		--filter "label=com.docker.compose.service=$1"
 }
 
 # compose_write: the two files. YAML takes JSON's strings, and jq knows how to write those.
