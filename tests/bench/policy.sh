@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The policy against nft -f of the very same ruleset and against a shell script of the kind that it
+# replaces; what it costs the traffic; many cells. BENCH_CELLS="1 100" sets how many.
+. "$(dirname "$0")/lib.sh"
+: "${BENCH_CELLS:=1 100}"
+
+# hold: a namespace with lo up; $pid holds it.
+hold() {
+	unshare --net sh -c 'ip link set lo up && exec sleep 100000' &
+	pid=$!
+	until [ "$(cat "/proc/$pid/comm")" = sleep ]; do sleep 0.01; done
+}
+# join PID: a device eth0 in it, 10.77.0.1, to $world.
+join() {
+	ip link add "b$1" netns "$world" type veth peer name eth0 netns "$1"
+	nsenter -n -t "$world" sh -c "ip link set b$1 up && ip address replace 10.77.0.2/32 dev b$1 &&
+		ip route replace 10.77.0.$2/32 dev b$1"
+	nsenter -n -t "$1" sh -c "ip link set eth0 up && ip address add 10.77.0.$2/32 dev eth0 &&
+		ip route add 10.77.0.2/32 dev eth0"
+}
+hold && world=$pid
+hold && cell=$pid
+hold && free=$pid
+join "$cell" 101
+join "$free" 102
+mkdir "$work/egress"
+echo 10.77.0.2 >"$work/egress/proxy-ipv4"
+export CELL_EGRESS_DIR="$work/egress"
+
+nsenter -n -t "$cell" cell-policy --dry-run deny-all >"$work/closed.nft"
+nsenter -n -t "$cell" cell-policy --dry-run allow cell-proxy >"$work/allowed.nft"
+for mode in closed allowed; do
+	{
+		echo 'add table inet cell_egress'
+		echo 'delete table inet cell_egress'
+		cat "$work/$mode.nft"
+	} >"$work/replace-$mode.nft"
+done
+cat >"$work/switch.nft" <<'EOS'
+flush set inet cell_egress proxy4
+add element inet cell_egress proxy4 { "eth0" . 10.77.0.2 . 8080 }
+EOS
+# One rule a call, and the whole of it for every change: how such scripts are written.
+cat >"$work/script" <<'EOS'
+#!/bin/sh
+set -eu
+address=$(cat "$CELL_EGRESS_DIR/proxy-ipv4")
+nft list table inet cell_egress >/dev/null 2>&1 && nft delete table inet cell_egress
+nft add table inet cell_egress
+nft add chain inet cell_egress output '{ type filter hook output priority 0; policy drop; }'
+nft add rule inet cell_egress output ip daddr 127.0.0.11 reject
+nft add rule inet cell_egress output oif lo accept
+[ "$1" = deny-all ] || nft add rule inet cell_egress output ip daddr "$address" tcp dport 8080 accept
+nft add rule inet cell_egress output reject with icmpx type admin-prohibited
+EOS
+chmod +x "$work/script"
+
+inside() { nsenter -n -t "$cell" "$@"; }
+alternate_in_cell() { inside alternate "$@"; }
+bare='nft delete table inet cell_egress 2>/dev/null || :'
+
+title 'Policy: the first one, deny-all'
+alternate_in_cell -n "$BENCH_ROUNDS" -r "$bare" \
+	'cell-policy deny-all (applied and read back)' cell-policy deny-all :: \
+	'nft -f of the same ruleset' nft -f "$work/closed.nft" :: \
+	'a script of nft calls, six rules' "$work/script" deny-all
+
+title 'Policy: from deny-all to allow'
+alternate_in_cell -n "$BENCH_ROUNDS" -r 'cell-policy deny-all >/dev/null' \
+	'cell-policy allow (read, changed, read back)' cell-policy allow cell-proxy :: \
+	'nft -f of the change of the set' nft -f "$work/switch.nft" :: \
+	'nft -f, the table deleted and made' nft -f "$work/replace-allowed.nft" :: \
+	'a script of nft calls, with a gap' "$work/script" allow
+
+title 'Policy: the whole table replaced'
+alternate_in_cell -n "$BENCH_ROUNDS" -r 'cell-policy --log-group 6 deny-all >/dev/null' \
+	'cell-policy --log-group 5 deny-all' cell-policy --log-group 5 deny-all :: \
+	'nft -f, the table deleted and made' nft -f "$work/replace-closed.nft"
+
+title 'Policy: nothing to change; asking'
+alternate_in_cell -n "$BENCH_ROUNDS" -r 'cell-policy allow cell-proxy >/dev/null' \
+	'cell-policy check' cell-policy check :: \
+	'cell-policy show' cell-policy show :: \
+	'cell-policy allow, in force already' cell-policy allow cell-proxy :: \
+	'nft list table' nft list table inet cell_egress :: \
+	'nft -j list table' nft -j list table inet cell_egress
+
+# What it costs those whom it allows: the same work in a cell and in a namespace without a policy.
+cat >"$work/serve" <<'EOS'
+import socket, sys, threading
+def serve(address):
+    s = socket.create_server(address, backlog=4096)
+    open(sys.argv[1], "w").close()
+    while True:
+        threading.Thread(target=drain, args=(s.accept()[0],), daemon=True).start()
+def drain(c):
+    while c.recv(1 << 18):
+        pass
+    c.close()
+serve((sys.argv[2], int(sys.argv[3])))
+EOS
+cat >"$work/work" <<'EOS'
+import socket, sys
+address, count, size = (sys.argv[1], int(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4])
+data = bytes(min(size, 1 << 18)) if size else b""
+for _ in range(count):
+    with socket.create_connection(address) as s:
+        for _ in range(size // len(data) if size else 0):
+            s.sendall(data)
+EOS
+nsenter -n -t "$world" python3 "$work/serve" "$work/up1" 10.77.0.2 8080 &
+servers=$!
+for one in "$cell" "$free"; do
+	nsenter -n -t "$one" python3 "$work/serve" "$work/up2.$one" 127.0.0.1 8080 &
+	servers="$servers $!"
+done
+until [ -e "$work/up1" ] && [ -e "$work/up2.$cell" ] && [ -e "$work/up2.$free" ]; do sleep 0.02; done
+inside cell-policy allow cell-proxy >/dev/null
+both() {
+	both_label=$1
+	shift
+	alternate -n $((BENCH_ROUNDS / 4 + 1)) \
+		"without a policy" nsenter -n -t "$free" python3 "$work/work" "$@" :: \
+		"with the policy" nsenter -n -t "$cell" python3 "$work/work" "$@"
+}
+for target in '10.77.0.2:to the proxy' '127.0.0.1:over loopback'; do
+	title "Policy: 500 MB ${target#*:}"
+	both bytes "${target%%:*}" 8080 1 500000000
+	title "Policy: 2,000 connections ${target#*:}"
+	both connections "${target%%:*}" 8080 2000 0
+done
+# shellcheck disable=SC2086 # a list of process ids
+kill $servers
+
+# Many cells, each in a namespace of its own.
+cat >"$work/each" <<'EOS'
+#!/bin/sh
+# usage: each AT_ONCE COMMAND...: COMMAND in every namespace of $PIDS, so many at once.
+at_once=$1
+shift
+printf '%s\n' $PIDS | xargs -P "$at_once" -I PID nsenter -n -t PID "$@" >/dev/null
+EOS
+chmod +x "$work/each"
+PIDS=
+for count in $BENCH_CELLS; do
+	held=$(printf '%s' "$PIDS" | wc -w)
+	while [ "$held" -lt "$count" ]; do
+		hold
+		PIDS="$PIDS $pid" held=$((held + 1))
+	done
+	export PIDS
+	for at_once in 1 "$(nproc)"; do
+		title "Policy: deny-all in $count cells, $at_once at a time"
+		alternate -n 5 -r "$work/each 8 sh -c '$bare'" \
+			'cell-policy deny-all' "$work/each" "$at_once" cell-policy deny-all :: \
+			'nft -f of the same ruleset' "$work/each" "$at_once" nft -f "$work/closed.nft" :: \
+			'a script of nft calls' "$work/each" "$at_once" "$work/script" deny-all
+	done
+done
+# shellcheck disable=SC2086 # a list of process ids
+kill $PIDS "$cell" "$free" "$world"
