@@ -204,6 +204,7 @@ static void judge(int result, int text, int status, struct nft_result *r)
 		errors = read_text(result, header.errors_length,
 				   (off_t)(sizeof(header) + header.output_length));
 		r->outcome = header.apply == 0 && header.list == 0 ? NFT_DONE : NFT_REFUSED;
+		r->applied = header.apply == 0;
 		r->output_length = header.output_length;
 		if (r->outcome == NFT_DONE)
 			r->output = read_text(result, header.output_length, sizeof(header));

@@ -57,22 +57,36 @@ static char *plan(const struct ruleset *wanted, const struct policy_state *state
 	return is_wanted(&apart, state) ? ruleset_switch(wanted) : ruleset_replace(wanted);
 }
 
-/* Runs one transaction. 1: lost a race, again; 0, or -1 with FAULT. */
-static int transact(const char *text, const char *what, bool first, struct fault *fault)
+/*
+ * Runs one transaction on STATE and reads the outcome back into it. 1: lost a race, again; 0, or -1
+ * with FAULT.
+ */
+static int transact(const char *text, const char *what, const char *table,
+		    struct policy_state *state, struct fault *fault)
 {
+	bool first = state->mode == POLICY_NONE;
+	uint32_t generation = state->netfilter.generation;
 	struct nft_result result;
-	int answer = 0;
+	char list[64];
+	int answer;
 
+	policy_state_release(state);
 	if (text == NULL)
 		return policy_fail_errno(fault, what, ENOMEM);
-	nft_session_run(text, NULL, false, &result);
-	if (result.outcome == NFT_REFUSED && (result.number == EEXIST || result.number == EBUSY ||
-					      (result.number == ENOENT && !first)))
-		answer = 1;
-	/* Kept in any case: it is what is said if every attempt ends so. */
-	if (result.outcome != NFT_DONE && policy_fail_session(fault, what, &result) != 0 &&
-	    answer == 0)
-		answer = -1;
+	(void)snprintf(list, sizeof(list), "list table inet %s", table);
+	nft_session_run(text, list, true, &result);
+	if (result.applied) {
+		answer = policy_state_read_after(table, generation,
+						 result.outcome == NFT_DONE ? &result : NULL, state,
+						 fault);
+	} else {
+		/* Kept in any case: it is what is said if every attempt ends so. */
+		answer = policy_fail_session(fault, what, &result);
+		if (result.outcome == NFT_REFUSED &&
+		    (result.number == EEXIST || result.number == EBUSY ||
+		     (result.number == ENOENT && !first)))
+			answer = 1;
+	}
 	nft_result_release(&result);
 	return answer;
 }
@@ -109,12 +123,11 @@ int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 	(void)turn; /* held to the end of the scope */
 	(void)snprintf(what, sizeof(what), "apply table inet %s", wanted->table);
 	(void)fault_set(fault, CELL_SYSTEM, 0, "cannot %s: something else keeps changing it", what);
-	for (int i = 0; i < ATTEMPTS; i++) {
+	for (int i = 0, result = 1; i < ATTEMPTS; i++) {
 		struct ruleset merged = *wanted;
 		autofree char *text = NULL;
-		int result;
 
-		if (policy_state_read(wanted->table, state, fault) != 0)
+		if (result == 1 && policy_state_read(wanted->table, state, fault) != 0)
 			return -1;
 		if (state->listing.foreign)
 			return refuse_foreign(state, wanted->table, fault);
@@ -129,8 +142,7 @@ int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 		if (is_wanted(&merged, state))
 			return 0;
 		text = plan(&merged, state);
-		result = transact(text, what, state->mode == POLICY_NONE, fault);
-		policy_state_release(state);
+		result = transact(text, what, wanted->table, state, fault);
 		if (result < 0)
 			return -1;
 	}
@@ -163,17 +175,14 @@ int policy_remove(const char *table, struct policy_state *state, struct fault *f
 	(void)snprintf(what, sizeof(what), "delete table inet %s", table);
 	(void)snprintf(text, sizeof(text), "%s\n", what);
 	(void)fault_set(fault, CELL_SYSTEM, 0, "cannot %s: something else keeps making it", what);
-	for (int i = 0; i < ATTEMPTS; i++) {
-		int result;
-
-		if (policy_state_read(table, state, fault) != 0)
+	for (int i = 0, result = 1; i < ATTEMPTS; i++) {
+		if (result == 1 && policy_state_read(table, state, fault) != 0)
 			return -1;
 		if (state->mode == POLICY_NONE)
 			return 0;
 		if (state->listing.foreign)
 			return refuse_foreign(state, table, fault);
-		result = transact(text, what, false, fault);
-		policy_state_release(state);
+		result = transact(text, what, table, state, fault);
 		if (result < 0)
 			return -1;
 	}

@@ -64,14 +64,39 @@ static int mark_flags(struct policy_state *state, uint32_t flags)
 	return 0;
 }
 
+/* Reads a listing of table OURS. 0, or -1 with FAULT. */
+static int take_listing(const struct nft_result *listed, const struct netfilter_table *ours,
+			const char *command, struct policy_state *state, struct fault *fault)
+{
+	int bad = 0;
+
+	if (listed->outcome != NFT_DONE)
+		return policy_fail_session(fault, command, listed);
+	/* A library that complains while it lists has left something out. */
+	if (listed->errors == NULL || listed->errors[0] != '\0')
+		bad = json_array_append_new(
+			state->differs,
+			json_sprintf("it cannot be read wholly: %s",
+				     listed->errors != NULL ? listed->errors : "no memory"));
+	bad |= ruleset_listing_read(listed->output, listed->output_length, ours->name,
+				    &state->listing);
+	if (bad != 0)
+		return fault_set(fault, CELL_UNSUPPORTED, 0,
+				 "cannot %s: the answer is not understood", command);
+	if (judge(state) != 0 || (ours->flags != 0 && mark_flags(state, ours->flags) != 0))
+		return policy_fail_errno(fault, command, ENOMEM);
+	return 0;
+}
+
 /* One attempt. 1: something changed meanwhile, again; 0, or -1 with FAULT. */
-static int read_once(const char *table, struct policy_state *state, struct fault *fault)
+static int read_once(const char *table, uint32_t generation, const struct nft_result *listed,
+		     struct policy_state *state, struct fault *fault)
 {
 	const struct netfilter_table *ours;
 	struct nft_result result;
 	char command[64];
 	uint32_t after;
-	int bad;
+	int answer;
 
 	if (netfilter_state_read(&state->netfilter) != 0)
 		return policy_fail_errno(fault, "read the ruleset", errno);
@@ -79,36 +104,19 @@ static int read_once(const char *table, struct policy_state *state, struct fault
 	if (ours == NULL)
 		return 0;
 	(void)snprintf(command, sizeof(command), "list table inet %s", table);
+	if (listed != NULL && state->netfilter.generation == generation + 1)
+		return take_listing(listed, ours, command, state, fault);
 	nft_session_run(NULL, command, true, &result);
-	if (netfilter_generation(&after) != 0 || after != state->netfilter.generation) {
-		nft_result_release(&result);
-		return 1;
-	}
-	if (result.outcome != NFT_DONE) {
-		(void)policy_fail_session(fault, command, &result);
-		nft_result_release(&result);
-		return -1;
-	}
-	/* A library that complains while it lists has left something out. */
-	bad = result.errors == NULL || result.errors[0] != '\0'
-		      ? json_array_append_new(
-				state->differs,
-				json_sprintf("it cannot be read wholly: %s",
-					     result.errors != NULL ? result.errors : "no memory"))
-		      : 0;
-	bad |= ruleset_listing_read(result.output, result.output_length, table, &state->listing);
+	if (netfilter_generation(&after) != 0 || after != state->netfilter.generation)
+		answer = 1;
+	else
+		answer = take_listing(&result, ours, command, state, fault);
 	nft_result_release(&result);
-	if (bad != 0)
-		return fault_set(fault, CELL_UNSUPPORTED, 0,
-				 "cannot %s: the answer is not understood", command);
-	if (judge(state) != 0)
-		return policy_fail_errno(fault, command, ENOMEM);
-	if (ours->flags != 0 && mark_flags(state, ours->flags) != 0)
-		return policy_fail_errno(fault, command, ENOMEM);
-	return 0;
+	return answer;
 }
 
-int policy_state_read(const char *table, struct policy_state *state, struct fault *fault)
+int policy_state_read_after(const char *table, uint32_t generation, const struct nft_result *listed,
+			    struct policy_state *state, struct fault *fault)
 {
 	memset(state, 0, sizeof(*state));
 	for (int i = 0; i < ATTEMPTS; i++) {
@@ -120,7 +128,7 @@ int policy_state_read(const char *table, struct policy_state *state, struct faul
 		state->notes = json_array();
 		if (state->differs == NULL || state->beside == NULL || state->notes == NULL)
 			return policy_fail_errno(fault, "read the ruleset", ENOMEM);
-		result = read_once(table, state, fault);
+		result = read_once(table, generation, listed, state, fault);
 		if (result == 0 &&
 		    policy_check_hooks(&state->netfilter, table, state->beside, state->notes) != 0)
 			return policy_fail_errno(fault, "read the ruleset", ENOMEM);
@@ -128,6 +136,11 @@ int policy_state_read(const char *table, struct policy_state *state, struct faul
 			return result;
 	}
 	return fault_set(fault, CELL_SYSTEM, 0, "cannot read the ruleset: it changes all the time");
+}
+
+int policy_state_read(const char *table, struct policy_state *state, struct fault *fault)
+{
+	return policy_state_read_after(table, 0, NULL, state, fault);
 }
 
 void policy_state_release(struct policy_state *state)

@@ -30,6 +30,13 @@ struct policy_state {
  */
 int policy_state_read(const char *table, struct policy_state *state, struct fault *fault);
 
+/*
+ * As policy_state_read, where LISTED is `nft -j list table` made in one go with a transaction on a
+ * ruleset whose generation was GENERATION: if that was the only change since, it is not listed again.
+ */
+int policy_state_read_after(const char *table, uint32_t generation, const struct nft_result *listed,
+			    struct policy_state *state, struct fault *fault);
+
 void policy_state_release(struct policy_state *state);
 
 /* "no-policy", "deny-all", "proxy-only", "unknown". */
