@@ -56,6 +56,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from mitmproxy import certs, ctx, exceptions, http
 from mitmproxy.proxy import commands, layer, layers
+from mitmproxy.proxy.layers.http import HTTPMode
 
 QUERY_FORMS = ("full", "hash", "off")
 MAX_TEXT = 8192  # characters kept of a path or a query
@@ -509,6 +510,9 @@ class CellAudit:
     @guarded
     async def requestheaders(self, flow):
         headers = flow.request.headers
+        if flow.error is not None:  # newer mitmproxy shows what it is about to refuse
+            self.record_invalid(flow, "invalid", str(flow.error))
+            return
         if not await self.ask(flow):
             return
         if (not flow.request.http_version.startswith("HTTP/1") or "transfer-encoding" in headers
@@ -583,24 +587,22 @@ class CellAudit:
             nextlayer.layer = ClosedTunnel(nextlayer.context)
 
     def choose_layer(self, nextlayer):
-        context = nextlayer.context
-        if nextlayer.layer is not None or not context.layers:
-            return
-        data = nextlayer.data_client()
-        client = context.client
-        tunnel = len(context.layers) > 1
-        if client.alpn == b"h2" or (not data and not nextlayer.data_server()):
+        context, client = nextlayer.context, nextlayer.context.client
+        data, greeting = nextlayer.data_client(), nextlayer.data_server()
+        if not context.layers or client.alpn == b"h2" or not (data or greeting):
             return
         if data[:1] == b"\x16" and (len(data) < 2 or data[1] == 3):
             return  # TLS; if it turns out not to be, the tls line says so
-        line_ends = b"\n" in data
-        is_http = REQUEST_LINE.match(data) if line_ends else TOKEN_START.match(data)
-        if is_http and not (tunnel and nextlayer.data_server()):
-            # The rest of the line may still belie it: then no request follows.
-            self.clients.setdefault(client.id, (tunnel, context.server.address))
+        tunnel = any(isinstance(above, layers.HttpLayer) for above in context.layers)
+        is_http = (REQUEST_LINE if b"\n" in data else TOKEN_START).match(data)
+        if not is_http or (tunnel and greeting):
+            self.record_raw(client, tunnel, context.server.address, data[:64])
+            nextlayer.layer = ClosedTunnel(context)
             return
-        self.record_raw(client, tunnel, context.server.address, data[:64])
-        nextlayer.layer = ClosedTunnel(context)
+        # The rest of the line may still belie it: then no request follows.
+        self.clients.setdefault(client.id, (tunnel, context.server.address))
+        if tunnel and nextlayer.layer is None:
+            nextlayer.layer = layers.HttpLayer(context, HTTPMode.transparent)
 
     def record_raw(self, client, tunnel, address, data):
         self.clients.pop(client.id, None)
@@ -621,9 +623,13 @@ class CellAudit:
         if flow.killable:
             flow.kill()
 
+    udp_start = dns_request = tcp_start
+
     def tcp_message(self, flow):
         flow.messages[-1].content = b""
         del flow.messages[:-1]
+
+    udp_message = tcp_message
 
     def tls_failed_client(self, data):
         self.note_tls(data, "client", data.context.client)
