@@ -72,7 +72,7 @@ static const struct option options[] = {{"state", required_argument, NULL, OPT_S
 
 struct settings {
 	struct publisher_wish wish;
-	bool check, connect;
+	bool state_is_named, check, connect;
 	uint16_t port;
 	int64_t timeout;
 	bool given[OPT_END - OPT_STATE];
@@ -146,7 +146,7 @@ static noreturn void check(const struct settings *settings)
 	const struct proxy_health_question question = {
 		.dir = settings->wish.dir,
 		.state = settings->wish.state,
-		.state_is_named = settings->given[OPT_STATE - OPT_STATE],
+		.state_is_named = settings->state_is_named,
 		.connect = settings->connect,
 		.port = settings->port,
 		.timeout = settings->timeout,
@@ -187,6 +187,7 @@ static void take_option(struct settings *settings, int option, const char *value
 	switch (option) {
 	case OPT_STATE:
 		settings->wish.state = value;
+		settings->state_is_named = true;
 		break;
 	case OPT_DIR:
 		settings->wish.dir = value;

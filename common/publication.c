@@ -129,11 +129,11 @@ int publication_put(struct publication *publication, const struct state_authorit
 	const struct certificate *published = &authority->certificate;
 	struct atomic_file certificate = {0}, address = {0};
 	bool differs = certificate_differs(publication, published);
-	char text[INET_ADDRSTRLEN + 1];
+	char shown[INET_ADDRSTRLEN], text[INET_ADDRSTRLEN + 1];
 	int result;
 
-	(void)inet_ntop(AF_INET, &publication->address, text, INET_ADDRSTRLEN);
-	(void)strcat(text, "\n");
+	(void)inet_ntop(AF_INET, &publication->address, shown, sizeof(shown));
+	(void)snprintf(text, sizeof(text), "%s\n", shown);
 	sweep(publication->directory, "." PUBLISHED_CERTIFICATE ".new");
 	sweep(publication->directory, "." PUBLISHED_ADDRESS ".new");
 	result = stage(publication, &certificate, PUBLISHED_CERTIFICATE, false, published->pem,

@@ -27,7 +27,7 @@ int published_dir_open(const char *path)
 
 int published_dir_lock(int directory)
 {
-	const struct timespec pause = {0, 20 * 1000 * 1000};
+	const struct timespec pause = {0, 20000000L};
 
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (flock(directory, LOCK_EX | LOCK_NB) == 0)
