@@ -86,17 +86,17 @@ compose() {
 
 # place LAYOUT: $main, $policer, $owner, $proxy, and where the proxy has its files, of that layout.
 place() {
-	main=${1}_main_1
-	proxy=${1}_proxy_1 proxy_host=proxy egress=/opt/cell-egress state=/var/lib/cell-publish
+	main=$(container "$1" main)
+	proxy_host=proxy egress=/opt/cell-egress state=/var/lib/cell-publish
 	case $1 in
-	own) policer=own_cell_1 owner=$policer proxy_host=cell-proxy ;;
-	seed) policer=seed_sidecar_1 owner=$main ;;
+	own) policer=$(container own cell) owner=$policer proxy_host=cell-proxy ;;
+	seed) policer=$(container seed sidecar) owner=$main ;;
 	harbor)
-		policer=harbor_harbor-docker-egress-control-sidecar_1 owner=$policer
-		proxy=harbor_maka-eval-mitmproxy_1 proxy_host=maka-eval-mitmproxy
-		egress=/opt/maka-egress state=/opt/maka-egress-state
+		policer=$(container harbor harbor-docker-egress-control-sidecar) owner=$policer
+		proxy_host=maka-eval-mitmproxy egress=/opt/maka-egress state=/opt/maka-egress-state
 		;;
 	esac
+	proxy=$(container "$1" "${proxy_host#cell-}")
 }
 
 # The checks of this file are asked from the host, by pid; reseal asks them inside the containers.
@@ -268,7 +268,7 @@ test_networks_attached_and_detached() {
 }
 
 test_engine_restarted_under_live_containers() {
-	ports=$(docker exec own_main_1 cat /proc/net/udp | grep -c 0B00007F)
+	ports=$(docker exec "$(container own main)" cat /proc/net/udp | grep -c 0B00007F)
 	assertNotEquals 0 "$ports"
 	host kill -TERM "$(cat "$engine/dockerd.pid")"
 	wait_for 20 test ! -e "$engine/dockerd.pid"

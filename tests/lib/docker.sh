@@ -6,8 +6,12 @@
 # docker_start makes the engine and a world outside it (see docker_engine); $engine is its directory.
 # It ends with the test, also when the test is killed: all of it lives in one pid namespace.
 # Where an engine cannot run, docker_start returns 1 and $docker_reason says why.
+#
+# environment: CELL_TEST_DOCKER_PATH    directories of another engine and Compose, to be found first
+#              CELL_TEST_DOCKER_CONFIG  its DOCKER_CONFIG, where the docker client finds plugins
 
 docker_here=$top/tests/lib
+docker_path=${CELL_TEST_DOCKER_PATH:+$CELL_TEST_DOCKER_PATH:}/usr/sbin:/usr/bin:/sbin:/bin
 engine=
 docker_reason=
 
@@ -21,7 +25,7 @@ docker_start() {
 		command -v "$docker_need" >/dev/null ||
 			{ docker_reason="no $docker_need"; return 1; }
 	done
-	background unshare --fork --kill-child=KILL --pid --mount --mount-proc --net --ipc -- \
+	background env PATH="$docker_path" unshare --fork --kill-child=KILL --pid --mount --mount-proc --net --ipc -- \
 		"$docker_here/docker_engine" "$engine"
 	docker_unshare=$pid
 	if ! wait_for 60 docker_answers; then
@@ -41,10 +45,17 @@ docker_answers() {
 # of pids must use this, since they are those of the engine's pid namespace.
 host() {
 	nsenter -t "$docker_init" --pid --mount --net --ipc -- env DOCKER_HOST="unix://$engine/docker.sock" \
-		PATH="$CELL_BIN:/usr/sbin:/usr/bin:/sbin:/bin" COMPOSE_IGNORE_ORPHANS=1 "$@"
+		PATH="$CELL_BIN:$docker_path" COMPOSE_IGNORE_ORPHANS=1 \
+		DOCKER_CONFIG="${CELL_TEST_DOCKER_CONFIG:-$engine/config}" "$@"
 }
 
 docker() { host docker "$@"; }
+
+# container PROJECT SERVICE: its id, running or not; names differ between versions of Compose.
+container() {
+	docker ps -a -q --no-trunc --filter "label=com.docker.compose.project=$1" \
+		--filter "label=com.docker.compose.service=$2"
+}
 
 # host_background COMMAND...: the same, in the background; $host_pid is its pid, for host kill.
 host_background() {

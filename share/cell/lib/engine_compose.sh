@@ -43,7 +43,7 @@ engine_start() {
 # engine_proxy: waits for the proxy's own health check, asked here, since the engine asks seldom.
 engine_proxy() {
 	: >"$out/hits.jsonl"
-	while ! "$docker" exec -e CELL_TRIAL -e CELL_STEP "$proxy" /opt/cell/bin/cell-publish --check --connect --json \
+	while ! "$docker" exec -e CELL_TRIAL -e CELL_STEP=proxy "$proxy" /opt/cell/bin/cell-publish --check --connect --json \
 		--state "$engine_state" >"$state/record" 2>"$state/stderr"; do
 		if [ "$("$docker" inspect -f '{{.State.Running}}' "$proxy")" != true ]; then
 			engine_proxy_log
