@@ -63,6 +63,10 @@ int policy_judge(const struct policy_state *state, const struct ruleset *expecte
 		return bad == 0 ? 0
 				: fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot make the report");
 	}
+	if (!state->listed) /* what it has instead has been said */
+		return bad == 0 && json_array_size(differs) > 0
+			       ? 0
+			       : fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot make the report");
 	bad |= policy_keep_resolvers(&full, state);
 	full.has_proxy = state->listing.proxies > 0;
 	if (full.has_proxy)

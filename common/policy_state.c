@@ -50,17 +50,52 @@ static int judge(struct policy_state *state)
 	return bad != 0 || state->text == NULL ? -1 : 0;
 }
 
-/* A dormant table has every rule and no effect: neither its mode nor its text may look like ours.
- */
-static int mark_flags(struct policy_state *state, uint32_t flags)
+/* True if TABLE has the four hooks that ours has, by name. */
+static bool has_our_hooks(const struct netfilter_state *netfilter, const char *table)
 {
-	char *text;
+	static const char *const names[] = {"output", "postrouting", "forward", "input"};
+	size_t found = 0;
 
-	if (asprintf(&text, "%s# flags 0x%x\n", state->text, flags) < 0)
-		return -1;
-	free(state->text);
-	state->text = text;
+	for (size_t i = 0; i < netfilter->chains_count; i++)
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+			found += netfilter->chains[i].family == NFPROTO_INET &&
+				 strcmp(netfilter->chains[i].table, table) == 0 &&
+				 strcmp(netfilter->chains[i].name, names[j]) == 0;
+	return found == sizeof(names) / sizeof(names[0]);
+}
+
+/*
+ * A table with flags, dormant for one: it has every rule and no effect. It is not listed as a
+ * whole, because the flags are what nftables 1.0.6 puts garbage into its JSON for; but what it
+ * refuses is read, so that it is not lost when the table is made anew. 0, or -1 with FAULT.
+ */
+static int take_flags(const struct netfilter_table *ours, struct policy_state *state,
+		      struct fault *fault)
+{
+	struct nft_result result;
+	char command[80];
+	int bad = 0;
+
 	state->mode = POLICY_UNKNOWN;
+	if (asprintf(&state->text, "table inet %s # flags 0x%x\n", ours->name, ours->flags) < 0) {
+		state->text = NULL;
+		return policy_fail_errno(fault, "read the ruleset", ENOMEM);
+	}
+	if (has_our_hooks(&state->netfilter, ours->name)) {
+		(void)snprintf(command, sizeof(command), "list chain inet %s output", ours->name);
+		nft_session_run(NULL, command, true, &result);
+		if (result.outcome != NFT_DONE)
+			bad = policy_fail_session(fault, command, &result);
+		else if (ruleset_listing_read(result.output, result.output_length, ours->name,
+					      &state->listing) != 0)
+			bad = fault_set(fault, CELL_UNSUPPORTED, 0,
+					"cannot %s: the answer is not understood", command);
+		nft_result_release(&result);
+		return bad;
+	}
+	state->listing.foreign = true;
+	(void)snprintf(state->listing.foreign_name, sizeof(state->listing.foreign_name),
+		       "a table with flags");
 	return 0;
 }
 
@@ -83,9 +118,8 @@ static int take_listing(const struct nft_result *listed, const struct netfilter_
 	if (bad != 0)
 		return fault_set(fault, CELL_UNSUPPORTED, 0,
 				 "cannot %s: the answer is not understood", command);
-	if (judge(state) != 0 || (ours->flags != 0 && mark_flags(state, ours->flags) != 0))
-		return policy_fail_errno(fault, command, ENOMEM);
-	return 0;
+	state->listed = true;
+	return judge(state) == 0 ? 0 : policy_fail_errno(fault, command, ENOMEM);
 }
 
 /* One attempt. 1: something changed meanwhile, again; 0, or -1 with FAULT. */
@@ -104,6 +138,8 @@ static int read_once(const char *table, uint32_t generation, const struct nft_re
 	if (ours == NULL)
 		return 0;
 	(void)snprintf(command, sizeof(command), "list table inet %s", table);
+	if (ours->flags != 0)
+		return take_flags(ours, state, fault);
 	if (listed != NULL && state->netfilter.generation == generation + 1)
 		return take_listing(listed, ours, command, state, fault);
 	nft_session_run(NULL, command, true, &result);

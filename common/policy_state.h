@@ -17,11 +17,12 @@ enum policy_mode {
 struct policy_state {
 	enum policy_mode mode;
 	struct netfilter_state netfilter;
-	struct ruleset_listing listing; /* where there is a table */
-	json_t *differs;		/* how the table differs from one of ours, in words */
-	json_t *beside;			/* what else in the namespace opens it, in words */
-	json_t *notes;			/* what else could break it but not open it */
-	char *text; /* the ruleset in canonical form; NULL where there is no table */
+	bool listed; /* there is a table, and listing is of it */
+	struct ruleset_listing listing;
+	json_t *differs; /* how the table differs from one of ours, in words */
+	json_t *beside;	 /* what else in the namespace opens it, in words */
+	json_t *notes;	 /* what else could break it but not open it */
+	char *text;	 /* the ruleset in canonical form; NULL where there is no table */
 };
 
 /*
@@ -32,7 +33,8 @@ int policy_state_read(const char *table, struct policy_state *state, struct faul
 
 /*
  * As policy_state_read, where LISTED is `nft -j list table` made in one go with a transaction on a
- * ruleset whose generation was GENERATION: if that was the only change since, it is not listed again.
+ * ruleset whose generation was GENERATION: if that was the only change since, it is not listed
+ * again.
  */
 int policy_state_read_after(const char *table, uint32_t generation, const struct nft_result *listed,
 			    struct policy_state *state, struct fault *fault);

@@ -390,10 +390,19 @@ test_check_finds_changed_chains_sets_and_tables() {
 	for other in '"eth0" . 10.77.0.9 . 8080' '"eth1" . 10.77.0.2 . 8080' '"eth0" . 10.77.0.2 . 81'; do
 		red "$other" nft "flush set $t proxy4; add element $t proxy4 { $other }" && healed
 	done
+	policy --refuse 127.0.0.53 allow cell-proxy >/dev/null
 	red 'dormant' nft add table $t '{ flags dormant; }'
 	mode unknown
 	healed
+	assertContains "$(policy show)" 'resolvers: 127.0.0.11 127.0.0.53'
+	in_cell nft delete table $t
+	policy allow cell-proxy >/dev/null
 	red 'there is no table' nft delete table $t && healed
+	# Somebody else's dormant table is not ours to wake up.
+	in_cell nft "delete table $t; add table $t { flags dormant; }"
+	expect_error 100 "somebody else's" policy deny-all
+	in_cell nft delete table $t
+	policy allow cell-proxy >/dev/null
 	# In deny-all any element is one too many, and the mode is what the set says.
 	policy deny-all >/dev/null
 	in_cell nft add element $t proxy4 '{ "eth0" . 10.77.0.9 . 8080 }'
