@@ -61,7 +61,7 @@ static void note_table(struct watch_change *change, uint8_t family, const struct
 
 static void read_end(const struct nlmsghdr *message, struct watch_change *change)
 {
-	const struct nlattr *attribute;
+	struct nlattr *attribute;
 
 	mnl_attr_for_each(attribute, message, sizeof(struct nfgenmsg))
 	{
@@ -87,7 +87,7 @@ bool watch_change_add(const struct nlmsghdr *message, struct watch_change *chang
 {
 	unsigned int kind = message->nlmsg_type & 0xff;
 	const struct nfgenmsg *head;
-	const struct nlattr *attribute;
+	struct nlattr *attribute;
 
 	if (message->nlmsg_type >> 8 != NFNL_SUBSYS_NFTABLES ||
 	    mnl_nlmsg_get_payload_len(message) < sizeof(*head))

@@ -100,7 +100,7 @@ int watch_group_unbind(struct mnl_socket *socket, uint16_t group)
 
 bool watch_entry_parse(const struct nlmsghdr *message, struct watch_entry *entry)
 {
-	const struct nlattr *attribute;
+	struct nlattr *attribute;
 
 	memset(entry, 0, sizeof(*entry));
 	entry->class = WATCH_FOREIGN;

@@ -74,7 +74,7 @@ static int ask(struct mnl_socket *socket, const struct nlmsghdr *message, mnl_cb
 
 static int take_generation(const struct nlmsghdr *message, void *context)
 {
-	const struct nlattr *attribute;
+	struct nlattr *attribute;
 	uint32_t *generation = context;
 
 	mnl_attr_for_each(attribute, message, sizeof(struct nfgenmsg))
@@ -102,7 +102,7 @@ struct counters {
 /* The packet count in the nested data of a counter object; 0 if it is not there. */
 static uint64_t packets_in(const struct nlattr *data)
 {
-	const struct nlattr *attribute;
+	struct nlattr *attribute;
 	uint64_t packets = 0;
 
 	mnl_attr_for_each_nested(attribute, data)
@@ -117,7 +117,8 @@ static uint64_t packets_in(const struct nlattr *data)
 static int take_counter(const struct nlmsghdr *message, void *context)
 {
 	struct counters *counters = context;
-	const struct nlattr *attribute, *name = NULL, *data = NULL;
+	struct nlattr *attribute;
+	const struct nlattr *name = NULL, *data = NULL;
 	enum watch_class class;
 
 	mnl_attr_for_each(attribute, message, sizeof(struct nfgenmsg))
