@@ -5,9 +5,10 @@
  * Theory of operation. Before: any process with one thread, root or not. The order is forced by
  * what each step needs: the bounding set takes SETPCAP, the groups SETGID, the ids SETUID, and a
  * change of uid from 0 clears sets by itself; so the permitted, effective and inheritable sets come
- * last, and need nothing. After: what the plan says has left, in all sets, as read back from the
- * kernel by prctl, capget and getres*id; /proc need not be there. Nothing outside this process is
- * changed, and a kill in the middle leaves nothing.
+ * last, and need nothing; what leaves one of them leaves the ambient set as well. After: what the
+ * plan says has left, in all sets, as read back from the kernel by prctl, capget and getres*id;
+ * /proc need not be there. Nothing outside this process is changed, and a kill in the middle leaves
+ * nothing.
  *
  * The kernel's own calls are used, not libcap's: its sets end at the last capability that the
  * library was built with, the kernel's do not.
@@ -88,15 +89,6 @@ int privileges_effective(uint64_t *set)
 	return 0;
 }
 
-static enum privileges_verdict drop_ambient(const struct privileges_sets *sets, uint64_t drop)
-{
-	for (unsigned i = 0; i <= LAST_POSSIBLE; i++)
-		if (is_in(sets->ambient & drop, i) &&
-		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, i, 0, 0) != 0)
-			return PRIVILEGES_AMBIENT;
-	return PRIVILEGES_OK;
-}
-
 static enum privileges_verdict drop_bounding(const struct privileges_sets *sets, uint64_t drop,
 					     bool lenient)
 {
@@ -170,8 +162,6 @@ enum privileges_verdict privileges_drop(const struct privileges_plan *plan)
 		privileges_read(&sets) == 0 ? PRIVILEGES_OK : PRIVILEGES_READ;
 
 	if (verdict == PRIVILEGES_OK)
-		verdict = drop_ambient(&sets, plan->drop);
-	if (verdict == PRIVILEGES_OK)
 		verdict = drop_bounding(&sets, plan->drop, plan->lenient);
 	if (verdict == PRIVILEGES_OK)
 		verdict = set_ids(plan);
@@ -185,8 +175,6 @@ const char *privileges_verdict_text(enum privileges_verdict verdict)
 	switch (verdict) {
 	case PRIVILEGES_READ:
 		return "read the capability sets";
-	case PRIVILEGES_AMBIENT:
-		return "empty the ambient set";
 	case PRIVILEGES_BOUNDING:
 		return "empty the bounding set";
 	case PRIVILEGES_SETS:

@@ -24,9 +24,8 @@ struct privileges_plan {
 
 enum privileges_verdict {
 	PRIVILEGES_OK,
-	PRIVILEGES_READ,    /* the sets could not be read; errno, as in all below */
-	PRIVILEGES_AMBIENT, /* a set could not be emptied of what shall leave it */
-	PRIVILEGES_BOUNDING,
+	PRIVILEGES_READ,     /* the sets could not be read; errno, as in all below */
+	PRIVILEGES_BOUNDING, /* a set could not be emptied of what shall leave it */
 	PRIVILEGES_SETS,
 	PRIVILEGES_GROUPS,
 	PRIVILEGES_GROUP_ID,
