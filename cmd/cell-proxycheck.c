@@ -87,14 +87,13 @@ static struct in_addr find_host(const char *host)
 /* HOST:PORT of --proxy. */
 static void read_proxy(const char *text, struct sockaddr_in *proxy)
 {
-	const char *colon = strrchr(text, ':');
+	size_t length = strcspn(text, ":");
 	autofree char *host = NULL;
-	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
 	enum host_name_verdict verdict;
 
-	if (colon == NULL)
+	if (text[length] == '\0')
 		die(CELL_USAGE, "--proxy %s is not HOST:PORT", text);
-	proxy->sin_port = htons(arguments_port("--proxy's port", colon + 1));
+	proxy->sin_port = htons(arguments_port("--proxy's port", text + length + 1));
 	if (ipv4_parse(text, length, &proxy->sin_addr) == IPV4_OK)
 		return;
 	verdict = host_name_check(text, length);

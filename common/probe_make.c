@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The ways of trying a target, what each sends, and what counts as its answer; see probe_run.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
 #include <stdio.h>
@@ -184,8 +185,8 @@ static struct probe_way *add_way(struct probe *probe, const struct probe_setting
 	way->address = probe->target.address;
 	way->family = way->address.any.sa_family;
 	way->socket_type = transport == PROBE_STREAM ? SOCK_STREAM : SOCK_DGRAM;
-	(void)snprintf(way->nonce, sizeof(way->nonce), "c%016llx",
-		       (unsigned long long)(probe->seed + probe->ways_count));
+	(void)snprintf(way->nonce, sizeof(way->nonce), "c%016" PRIx64,
+		       probe->seed + probe->ways_count);
 	return way;
 }
 

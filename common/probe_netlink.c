@@ -52,7 +52,7 @@ static int netlink_send(int fd, const void *bytes, size_t length)
 
 /* Asks for a dump and hands every message of it to TAKE. 0, or -1 with errno. */
 static int netlink_dump(uint16_t type, const void *body, size_t size,
-			void (*take)(const struct nlmsghdr *, void *), void *context)
+			void (*take)(struct nlmsghdr *, void *), void *context)
 {
 	static _Alignas(struct nlmsghdr) char answer[32768];
 	struct request request = {
@@ -66,7 +66,7 @@ static int netlink_dump(uint16_t type, const void *body, size_t size,
 		return -1;
 	for (;;) {
 		ssize_t got = recv(fd, answer, sizeof(answer), 0);
-		const struct nlmsghdr *message = (const struct nlmsghdr *)answer;
+		struct nlmsghdr *message = (struct nlmsghdr *)answer;
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -87,13 +87,12 @@ static int netlink_dump(uint16_t type, const void *body, size_t size,
 	}
 }
 
-static void add_counters(const struct nlmsghdr *message, void *context)
+static void add_counters(struct nlmsghdr *message, void *context)
 {
 	struct probe_counters *counters = context;
-	const struct if_stats_msg *body = NLMSG_DATA(message);
-	const struct rtattr *attribute =
-		(const struct rtattr *)(const void *)((const char *)body +
-						      NLMSG_ALIGN(sizeof(*body)));
+	struct if_stats_msg *body = NLMSG_DATA(message);
+	struct rtattr *attribute =
+		(struct rtattr *)(void *)((char *)body + NLMSG_ALIGN(sizeof(*body)));
 	unsigned left = (unsigned)NLMSG_PAYLOAD(message, sizeof(*body));
 
 	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
@@ -131,11 +130,11 @@ struct gateways {
 	size_t size, count;
 };
 
-static void add_gateway(const struct nlmsghdr *message, void *context)
+static void add_gateway(struct nlmsghdr *message, void *context)
 {
 	struct gateways *gateways = context;
-	const struct rtmsg *route = NLMSG_DATA(message);
-	const struct rtattr *attribute = RTM_RTA(route);
+	struct rtmsg *route = NLMSG_DATA(message);
+	struct rtattr *attribute = RTM_RTA(route);
 	unsigned left = (unsigned)RTM_PAYLOAD(message);
 
 	if (message->nlmsg_type != RTM_NEWROUTE || route->rtm_dst_len != 0 ||
@@ -182,7 +181,7 @@ static int acknowledgement(int fd)
 {
 	_Alignas(struct nlmsghdr) char answer[1024];
 	ssize_t got = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
-	const struct nlmsghdr *message = (const struct nlmsghdr *)answer;
+	struct nlmsghdr *message = (struct nlmsghdr *)answer;
 
 	if (got < 0)
 		return errno;

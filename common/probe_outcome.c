@@ -65,7 +65,9 @@ void probe_judge_all(const struct probe_list *list, enum probe_expect expect,
 
 static double milliseconds(const struct probe_way *way)
 {
-	return (double)((way->ended_at - way->began + 500) / 1000) / 1000;
+	int64_t microseconds = (way->ended_at - way->began + 500) / 1000;
+
+	return (double)microseconds / 1000;
 }
 
 static json_t *number_or_null(int number)

@@ -6,8 +6,15 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "cleanup.h"
+/* How often doubtful refusals are tried again, and how many ms apart. */
+enum { SETTLE_ROUNDS = 8, SETTLE_PAUSE = 3 };
+
+/* A way that is waited for. */
+struct slot {
+	struct probe_way *way;
+};
 
 static void begin(struct probe_way *way)
 {
@@ -43,7 +50,7 @@ static void time_is_up(struct probe_way *way)
 }
 
 /* Waits until TIME for one of the COUNT ways and lets those that can go on. 0, or -1. */
-static int turn(struct probe_way **ways, size_t count, struct pollfd *polls, int64_t time)
+static int turn(const struct slot *slots, size_t count, struct pollfd *polls, int64_t time)
 {
 	int64_t left = time - probe_now();
 	struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
@@ -51,35 +58,33 @@ static int turn(struct probe_way **ways, size_t count, struct pollfd *polls, int
 	if (left <= 0)
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		polls[i] = (struct pollfd){.fd = ways[i]->fd, .events = ways[i]->events};
+		polls[i] = (struct pollfd){.fd = slots[i].way->fd, .events = slots[i].way->events};
 	if (ppoll(polls, count, &wait, NULL) < 0)
 		return errno == EINTR ? 0 : -1;
 	for (size_t i = 0; i < count; i++)
 		if (polls[i].revents != 0)
-			ready(ways[i], polls[i].revents);
+			ready(slots[i].way, polls[i].revents);
 	return 0;
 }
 
 /* Drops the ways that have ended from the list; how many are left. */
-static size_t drop_ended(struct probe_way **ways, size_t count)
+static size_t drop_ended(struct slot *slots, size_t count)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!ways[i]->ended)
-			ways[left++] = ways[i];
+		if (!slots[i].way->ended)
+			slots[left++] = slots[i];
 	return left;
 }
 
-static int wait_for_all(struct probe_way **ways, size_t count, int64_t timeout)
+/* POLLS has room for COUNT. */
+static int wait_for_all(struct slot *slots, size_t count, struct pollfd *polls, int64_t timeout)
 {
-	autofree struct pollfd *polls = calloc(count + 1, sizeof(*polls));
 	int64_t start = probe_now();
 	bool repeated = false;
 
-	if (polls == NULL)
-		return -1;
-	for (count = drop_ended(ways, count); count > 0; count = drop_ended(ways, count)) {
+	for (count = drop_ended(slots, count); count > 0; count = drop_ended(slots, count)) {
 		int64_t now = probe_now();
 
 		if (now >= start + timeout)
@@ -87,14 +92,14 @@ static int wait_for_all(struct probe_way **ways, size_t count, int64_t timeout)
 		if (!repeated && now >= start + timeout / 2) {
 			repeated = true;
 			for (size_t i = 0; i < count; i++)
-				ready(ways[i], 0);
+				ready(slots[i].way, 0);
 			continue;
 		}
-		if (turn(ways, count, polls, start + (repeated ? timeout : timeout / 2)) != 0)
+		if (turn(slots, count, polls, start + (repeated ? timeout : timeout / 2)) != 0)
 			return -1;
 	}
 	for (size_t i = 0; i < count; i++)
-		time_is_up(ways[i]);
+		time_is_up(slots[i].way);
 	return 0;
 }
 
@@ -109,51 +114,85 @@ static void decide(struct probe *probe)
 			probe->decisive = &probe->ways[i];
 }
 
+/* Tries what was refused by nobody knows whom again, alone, until the devices are quiet. */
+static void settle_refusals(struct probe *probes, size_t count)
+{
+	bool doubtful = true;
+
+	for (int i = 0; i < SETTLE_ROUNDS && doubtful; i++) {
+		doubtful = false;
+		for (size_t p = 0; p < count; p++)
+			for (size_t k = 0; k < probes[p].ways_count; k++)
+				if (probes[p].ways[k].doubtful) {
+					probe_stream_settle(&probes[p].ways[k]);
+					doubtful |= probes[p].ways[k].doubtful;
+				}
+		if (doubtful) /* others' traffic comes in bursts */
+			(void)poll(NULL, 0, SETTLE_PAUSE);
+	}
+}
+
+/* What is left after the wait; -1 with errno if the way's end was our own trouble. */
+static int settle(struct probe_way *way)
+{
+	if (way->transport == PROBE_DATAGRAM)
+		probe_datagram_settle(way);
+	if (way->result == PROBE_OPEN || !probe_errno_is_trouble(way->number))
+		return 0;
+	errno = way->number;
+	return -1;
+}
+
+/* Begins the ways of TRANSPORT and adds them to SLOTS; the new count. */
+static size_t begin_all(struct probe *probes, size_t count, enum probe_transport transport,
+			struct slot *slots, size_t filled)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < probes[i].ways_count; k++)
+			if (probes[i].ways[k].transport == transport) {
+				begin(&probes[i].ways[k]);
+				slots[filled++].way = &probes[i].ways[k];
+			}
+	return filled;
+}
+
 int probe_run(struct probe *probes, size_t count, const struct probe_settings *settings)
 {
+	/* Calls first, for they keep the loop from looking; then connections: while nothing else is
+	 * under way, a refusal's author shows at once. */
 	static const enum probe_transport order[] = {PROBE_AT_ONCE, PROBE_STREAM, PROBE_DATAGRAM};
-	autofree struct probe_way **ways = NULL, **waiting = NULL;
 	size_t total = 0, filled = 0;
+	struct pollfd *polls;
+	struct slot *slots;
+	int result = -1;
 
 	for (size_t i = 0; i < count; i++)
 		total += probes[i].ways_count;
-	ways = calloc(total + 1, sizeof(*ways));
-	waiting = calloc(total + 1, sizeof(*waiting));
-	if (ways == NULL || waiting == NULL)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < probes[i].ways_count; k++)
-			ways[filled++] = &probes[i].ways[k];
-	/* Calls first, for they keep the loop from looking; then connections: while nothing else is
-	 * under way, a refusal's author shows at once. */
-	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
-		for (size_t i = 0; i < total; i++)
-			if (ways[i]->transport == order[k])
-				begin(ways[i]);
-	for (size_t i = 0; i < total; i++)
-		waiting[i] = ways[i];
-	if (wait_for_all(waiting, total, settings->timeout) != 0)
-		return -1;
-	for (size_t i = 0; i < total; i++) {
-		if (ways[i]->doubtful)
-			probe_stream_settle(ways[i]);
-		else if (ways[i]->transport == PROBE_DATAGRAM)
-			probe_datagram_settle(ways[i]);
-		if (ways[i]->result != PROBE_OPEN && probe_errno_is_trouble(ways[i]->number)) {
-			errno = ways[i]->number;
-			return -1;
-		}
+	slots = calloc(total + 1, sizeof(*slots));
+	polls = calloc(total + 1, sizeof(*polls));
+	if (slots != NULL && polls != NULL) {
+		for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
+			filled = begin_all(probes, count, order[k], slots, filled);
+		result = wait_for_all(slots, filled, polls, settings->timeout);
 	}
-	for (size_t i = 0; i < count; i++)
+	free(slots);
+	free(polls);
+	if (result == 0)
+		settle_refusals(probes, count);
+	for (size_t i = 0; i < count && result == 0; i++) {
+		for (size_t k = 0; k < probes[i].ways_count && result == 0; k++)
+			result = settle(&probes[i].ways[k]);
 		decide(&probes[i]);
-	return 0;
+	}
+	return result;
 }
 
 void probe_release(struct probe *probes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t k = 0; k < probes[i].ways_count; k++)
-			cleanup_close(&probes[i].ways[k].fd);
+			if (probes[i].ways[k].fd >= 0)
+				(void)close(probes[i].ways[k].fd);
 		free(probes[i].ways);
 	}
 }

@@ -13,7 +13,6 @@
 #include "probe_way.h"
 
 enum {
-	SETTLE_ATTEMPTS = 5,
 	SETTLE_WAIT = 20, /* ms; a reset made here comes back before connect(2) returns */
 };
 
@@ -154,33 +153,31 @@ void probe_stream_ready(struct probe_way *way, short revents)
 	send_rest(way);
 }
 
+/* One more attempt at what was refused, alone; true if the devices now tell that it was here. */
+static bool refused_here(struct probe_way *way)
+{
+	struct probe_counters after;
+	struct pollfd wait;
+
+	way->before = probe_counters_read();
+	(void)connect(way->fd, &way->address.any, probe_address_length(&way->address));
+	wait = (struct pollfd){.fd = way->fd, .events = POLLOUT};
+	if (poll(&wait, 1, SETTLE_WAIT) != 1 || socket_error(way) == 0)
+		return false;
+	after = probe_counters_read();
+	return probe_counters_quiet(&way->before, &after);
+}
+
 void probe_stream_settle(struct probe_way *way)
 {
 	const int number = way->number;
 	const int64_t took = way->ended_at - way->began;
 
-	for (int i = 0; way->doubtful && i < SETTLE_ATTEMPTS; i++) {
-		struct pollfd wait;
-		struct probe_counters after;
-
-		if (!probe_way_socket(way))
-			break;
-		way->before = probe_counters_read();
-		(void)connect(way->fd, &way->address.any, probe_address_length(&way->address));
-		wait = (struct pollfd){.fd = way->fd, .events = POLLOUT};
-		if (poll(&wait, 1, SETTLE_WAIT) != 1 || socket_error(way) == 0)
-			break;
-		after = probe_counters_read();
-		if (probe_counters_quiet(&way->before, &after)) {
-			probe_way_end(way, PROBE_BLOCKED, number,
-				      "refused here: no device sent a byte");
-			break;
-		}
-		(void)close(way->fd);
-		way->fd = -1;
-	}
-	if (way->fd >= 0 || way->result != PROBE_BLOCKED)
+	if (probe_way_socket(way) && refused_here(way)) {
+		probe_way_end(way, PROBE_BLOCKED, number, "refused here: no device sent a byte");
+		way->doubtful = false;
+	} else {
 		probe_way_end(way, PROBE_REFUSED, number, NULL);
+	}
 	way->ended_at = way->began + took;
-	way->doubtful = false;
 }

@@ -170,22 +170,22 @@ const char *probe_target_parse(const char *text, size_t length, struct probe_tar
 {
 	static const struct {
 		const char *prefix;
-		enum probe_kind kind;
 		const char *(*read)(struct span, struct probe_target *);
+		enum probe_kind kind;
 		enum probe_expect expect;
 	} kinds[] = {
-		{"tcp://", PROBE_TCP, read_internet, PROBE_EXPECT_CLOSED},
-		{"udp://", PROBE_UDP, read_internet, PROBE_EXPECT_CLOSED},
-		{"dns://", PROBE_DNS, read_internet, PROBE_EXPECT_CLOSED},
-		{"dns+tcp://", PROBE_DNS_TCP, read_internet, PROBE_EXPECT_CLOSED},
-		{"icmp://", PROBE_ICMP, read_internet, PROBE_EXPECT_CLOSED},
-		{"family:", PROBE_FAMILY, read_word, PROBE_EXPECT_CLOSED},
-		{"unix:", PROBE_UNIX, read_word, PROBE_EXPECT_CLOSED},
-		{"call:", PROBE_CALL, read_word, PROBE_EXPECT_CLOSED},
-		{"policy:", PROBE_POLICY, read_word, PROBE_EXPECT_CLOSED},
-		{"loopback:", PROBE_LOOPBACK, read_word, PROBE_EXPECT_OPEN},
-		{"name:", PROBE_NAME, read_word, PROBE_EXPECT_OPEN},
-		{"http+proxy://", PROBE_PROXY, read_proxy, PROBE_EXPECT_OPEN},
+		{"tcp://", read_internet, PROBE_TCP, PROBE_EXPECT_CLOSED},
+		{"udp://", read_internet, PROBE_UDP, PROBE_EXPECT_CLOSED},
+		{"dns://", read_internet, PROBE_DNS, PROBE_EXPECT_CLOSED},
+		{"dns+tcp://", read_internet, PROBE_DNS_TCP, PROBE_EXPECT_CLOSED},
+		{"icmp://", read_internet, PROBE_ICMP, PROBE_EXPECT_CLOSED},
+		{"family:", read_word, PROBE_FAMILY, PROBE_EXPECT_CLOSED},
+		{"unix:", read_word, PROBE_UNIX, PROBE_EXPECT_CLOSED},
+		{"call:", read_word, PROBE_CALL, PROBE_EXPECT_CLOSED},
+		{"policy:", read_word, PROBE_POLICY, PROBE_EXPECT_CLOSED},
+		{"loopback:", read_word, PROBE_LOOPBACK, PROBE_EXPECT_OPEN},
+		{"name:", read_word, PROBE_NAME, PROBE_EXPECT_OPEN},
+		{"http+proxy://", read_proxy, PROBE_PROXY, PROBE_EXPECT_OPEN},
 	};
 	struct span whole = {text, length};
 

@@ -116,10 +116,10 @@ bool probe_way_socket(struct probe_way *way)
 	return true;
 }
 
-ssize_t probe_way_send(struct probe_way *way, const void *bytes, size_t length)
+ssize_t probe_way_send(struct probe_way *way, void *bytes, size_t length)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct in6_pktinfo))] = {0};
-	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
+	struct iovec part = {.iov_base = bytes, .iov_len = length};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	struct cmsghdr *header;
 

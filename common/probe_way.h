@@ -70,7 +70,7 @@ void probe_way_end(struct probe_way *way, enum probe_result result, int number, 
 bool probe_way_socket(struct probe_way *way);
 
 /* Sends LENGTH bytes to the way's address, with the packet's device if it is bound that way. */
-ssize_t probe_way_send(struct probe_way *way, const void *bytes, size_t length);
+ssize_t probe_way_send(struct probe_way *way, void *bytes, size_t length);
 
 /* True if ADDRESS is one of this host's. */
 bool probe_address_is_ours(const union probe_address *address);
@@ -90,7 +90,7 @@ void probe_stream_ready(struct probe_way *way, short revents);
 /* No more will come: ends the way as silent, and says how far it got. */
 void probe_stream_end(struct probe_way *way);
 
-/* Tells a doubtful refusal's author by trying again while nothing else of ours moves. */
+/* Tries a doubtful refusal again, while nothing else of ours moves: it may be known to be ours. */
 void probe_stream_settle(struct probe_way *way);
 
 /* Tells silence about multicast from a refusal here, by whether a device sends anything. */

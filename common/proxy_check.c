@@ -115,7 +115,7 @@ static bool send_clear(struct proxy_exchange *exchange, const char *text, size_t
 /* The head of the answer to CONNECT, byte by byte: what follows it is TLS. */
 static enum proxy_check read_head(struct proxy_exchange *exchange)
 {
-	char head[HEAD_MAX];
+	char head[HEAD_MAX] = "";
 	size_t length = 0;
 
 	while (length < 4 || memcmp(head + length - 4, "\r\n\r\n", 4) != 0) {

@@ -6,6 +6,7 @@
 #include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "http_status.h"
 #include "proxy_exchange.h"
@@ -29,8 +30,10 @@ static bool set_up(struct proxy_exchange *exchange)
 	const struct https_url *url = exchange->question->url;
 	BIO *text = BIO_new_mem_buf(exchange->question->authority, -1);
 	X509 *authority = text != NULL ? PEM_read_bio_X509(text, NULL, NULL, NULL) : NULL;
+	char name[sizeof(url->host)]; /* the call below takes no constant */
 	bool made;
 
+	memcpy(name, url->host, sizeof(name));
 	exchange->context = SSL_CTX_new(TLS_client_method());
 	made = authority != NULL && exchange->context != NULL &&
 	       X509_STORE_add_cert(SSL_CTX_get_cert_store(exchange->context), authority) == 1;
@@ -47,7 +50,7 @@ static bool set_up(struct proxy_exchange *exchange)
 	if (url->is_address)
 		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(exchange->tls), url->host) == 1;
 	return SSL_set1_host(exchange->tls, url->host) == 1 &&
-	       SSL_set_tlsext_host_name(exchange->tls, url->host) == 1;
+	       SSL_set_tlsext_host_name(exchange->tls, name) == 1;
 }
 
 /*

@@ -7,7 +7,7 @@
 
 test_file_setup() {
 	cell_new
-	serve "$world" echo:10.77.0.2:7 silent-udp:10.77.0.2:9 accept:10.77.0.2:9 close:10.77.0.2:10 \
+	serve "$world" echo:10.77.0.2:7 silent-udp:10.77.0.2:9 chatter:10.77.0.2:13 accept:10.77.0.2:9 close:10.77.0.2:10 \
 		banner:10.77.0.2:22 http-200:10.77.0.2:80 http-404:10.77.0.2:84 http-400:10.77.0.2:8080 \
 		http-407:10.77.0.2:87 http-502:10.77.0.2:82 http-403:10.77.0.2:83 garbage:10.77.0.2:81 \
 		'echo:[fd00:77::2]:7' dns-5:10.77.0.2:53 dns-3-tcp:10.77.0.2:5301 dns-3-udp:10.77.0.2:5302
@@ -176,15 +176,28 @@ test_only_an_answer_is_open() {
 }
 
 test_udp_that_was_sent_is_not_open() { # PR-02
-	probe --timeout 0.5 udp://10.77.0.2:7 udp://10.77.0.2:9 udp://10.77.0.2:11 'udp://[fd00:77::2]:7' \
+	probe --timeout 0.5 udp://10.77.0.2:7 udp://10.77.0.2:9 udp://10.77.0.2:13 udp://10.77.0.2:11 'udp://[fd00:77::2]:7' \
 		'udp://[fd00:77::2]:11' 'udp://[::ffff:10.77.0.2]:7'
 	assert_result open udp://10.77.0.2:7
 	assert_result open 'udp://[fd00:77::2]:7'
 	assert_result open 'udp://[::ffff:10.77.0.2]:7'
 	assert_result silent udp://10.77.0.2:9
+	assert_result silent udp://10.77.0.2:13 # bytes, but not ours
 	assert_result refused udp://10.77.0.2:11
 	assert_result refused 'udp://[fd00:77::2]:11'
 	assertEquals 111 "$(jq 'select(.target == "udp://10.77.0.2:11") | .errno' "$records")"
+}
+
+test_an_answer_from_somebody_else_is_none() {
+	# An unconnected socket takes packets from anybody; the answer counts if the target sent it.
+	in_ns "$world" ip address add 10.77.0.4/24 dev eth0
+	serve "$world" elsewhere:10.77.0.2:14
+	probe --timeout 0.5 'udp://10.77.0.2:14?dev=eth0' 'udp://10.77.0.2:7?dev=eth0'
+	assertContains "$(cat "$served")" 'elsewhere'
+	for binding in SO_BINDTODEVICE IP_UNICAST_IF IP_PKTINFO; do
+		assertEquals 'open null' "$(way 'udp://10.77.0.2:7?dev=eth0' $binding)"
+		assertEquals 'silent null' "$(way 'udp://10.77.0.2:14?dev=eth0' $binding)"
+	done
 }
 
 test_expectations_have_their_exits() {
@@ -220,10 +233,16 @@ test_a_namespace_without_any_network_proves_nothing() {
 }
 
 test_the_tools_own_trouble_is_never_a_result() {
+	# The static tool: a dynamic one would not even be loaded.
 	for target in loopback: tcp://10.77.0.2:7 family:packet udp://10.77.0.2:7; do
-		expect_error 111 'Too many open files' subject prlimit --nofile=3 \
-			cell-probe --expect closed "$target"
+		expect_error 111 'Too many open files' in_ns "$cell" prlimit --nofile=3 \
+			"$top/build/bin/cell-probe" --expect closed "$target"
 	done
+	# In the middle of a run, when some are under way.
+	set --
+	for port in $(seq 1 20); do set -- "$@" "udp://10.77.0.200:$port"; done
+	expect_error 111 'Too many open files' in_ns "$cell" prlimit --nofile=12 \
+		"$top/build/bin/cell-probe" --timeout 0.2 --expect closed "$@"
 }
 
 test_a_host_that_is_not_there_is_silent() {
@@ -307,9 +326,11 @@ test_icmp_is_tried_by_both_sockets_in_both_families() {
 
 test_families_are_created_and_never_connected() {
 	set -- packet vsock pppox qipcrtr tipc rds can smc bluetooth xdp llc alg kcm mctp
+	# shellcheck disable=SC2046 # a list of words
 	probe $(printf 'family:%s ' "$@")
 	assertEquals 0 "$status"
 	assert_result denied family:packet
+	# shellcheck disable=SC2046
 	run in_ns "$cell" strace -f -e trace=connect,bind,sendto,sendmsg -o "$work/trace" \
 		cell-probe --json $(printf 'family:%s ' "$@")
 	assertEquals open "$(jq -r 'select(.target == "family:packet") | .result' "$work/out")"
@@ -351,11 +372,11 @@ time.sleep(600)' "$work/sockets"
 # --- doors
 
 test_doors_leave_nothing_behind() {
-	keys=$(cat /proc/keys | wc -l)
+	keys=$(grep -c . /proc/keys)
 	run in_ns "$cell" cell-probe --json call:request_key call:pidfd_getfd call:bpf call:io_uring \
 		call:unshare
 	assertEquals 'open open open open open' "$(jq -r .result "$work/out" | paste -sd ' ')"
-	assertEquals 'keys' "$keys" "$(cat /proc/keys | wc -l)"
+	assertEquals 'keys' "$keys" "$(grep -c . /proc/keys)"
 }
 
 test_doors_that_a_filter_shuts_are_denied() {
@@ -431,7 +452,7 @@ test_an_nsswitch_that_asks_others_first_is_told() {
 
 test_a_proxy_that_answers_without_serving_is_not_open() {
 	for pair in 80:open 84:open 87:refused 82:refused 83:refused 81:refused 9:silent 10:silent 11:refused; do
-		target=http+proxy://cell-proxy:${pair%:*}/http://example.test/x?y
+		target="http+proxy://cell-proxy:${pair%:*}/http://example.test/x?y"
 		probe --timeout 0.5 "$target"
 		assert_result "${pair#*:}" "$target"
 	done

@@ -5,20 +5,17 @@
 # its own name.
 . "$(dirname "$0")/lib/cell_test.sh"
 
-# certificate NAME ISSUER SUBJECT-ALT-NAME [OPTION...]: $work/NAME.pem, signed by $work/ISSUER.pem.
+# certificate NAME ISSUER SUBJECT-ALT-NAME: $work/NAME.pem, key and certificate signed by
+# $work/ISSUER.pem.
 certificate() {
 	certificate_name=$1 certificate_issuer=$2 certificate_san=$3
-	shift 3
+	printf 'subjectAltName=%s\n' "$certificate_san" >"$work/extensions"
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$work/key" \
-		-subj "/CN=$certificate_name" -out "$work/request" 2>"$work/openssl" &&
-		printf 'subjectAltName=%s\n' "$certificate_san" >"$work/extensions" &&
-		openssl x509 -req -in "$work/request" -CA "$work/$certificate_issuer.pem" \
-			-CAkey "$work/$certificate_issuer.pem" -CAcreateserial -days 30 \
-			-extfile "$work/extensions" -out "$work/certificate" "$@" 2>"$work/openssl" &&
-		cat "$work/key" "$work/certificate" >"$work/$certificate_name.pem" || {
-		cat "$work/openssl"
-		return 1
-	}
+		-subj "/CN=$certificate_name" -out "$work/request" 2>"$work/openssl" || return
+	openssl x509 -req -in "$work/request" -CA "$work/$certificate_issuer.pem" \
+		-CAkey "$work/$certificate_issuer.pem" -CAcreateserial -days 30 \
+		-extfile "$work/extensions" -out "$work/certificate" 2>"$work/openssl" || return
+	cat "$work/key" "$work/certificate" >"$work/$certificate_name.pem"
 }
 
 # authority NAME CN: $work/NAME.pem, key and certificate.
@@ -30,11 +27,13 @@ authority() {
 }
 
 test_file_setup() {
-	authority ours 'cell egress proxy' && authority theirs 'somebody else' &&
-		authority twin 'cell egress proxy' || fail 'no authorities'
-	certificate site ours DNS:site.test,IP:10.77.0.2 && certificate other ours DNS:other.test &&
-		certificate real theirs DNS:site.test,IP:10.77.0.2 && certificate forged twin DNS:site.test ||
-		fail 'no certificates'
+	authority ours 'cell egress proxy' || fail 'no authority'
+	authority theirs 'somebody else' || fail 'no authority'
+	authority twin 'cell egress proxy' || fail 'no authority'
+	certificate site ours DNS:site.test,IP:10.77.0.2 || fail 'no certificate'
+	certificate other ours DNS:other.test || fail 'no certificate'
+	certificate real theirs DNS:site.test,IP:10.77.0.2 || fail 'no certificate'
+	certificate forged twin DNS:site.test || fail 'no certificate'
 	expired_certificate || fail 'no expired certificate'
 	mkdir -p "$work/egress"
 	openssl x509 -in "$work/ours.pem" -out "$work/egress/mitmproxy-ca-cert.pem"
@@ -239,6 +238,7 @@ test_mitmdump_is_audited_until_it_lets_a_host_through() {
 	mkdir -p "$work/state" "$work/published"
 	openssl x509 -in "$work/theirs.pem" -out "$work/theirs.crt"
 	printf '10.77.0.2 site.test\n' >"$work/hosts.world"
+	# mitm PORT [HOST]: mitmdump there, which lets HOST through unseen.
 	mitm() {
 		# shellcheck disable=SC2016
 		background nsenter -n -t "$world" -- unshare --mount sh -ec '
@@ -247,18 +247,19 @@ test_mitmdump_is_audited_until_it_lets_a_host_through() {
 			exec "$@"' sh "$work/hosts.world" "$CELL_BIN/cell-publish" --state "$work/state" \
 			--dir "$work/published" --address 10.77.0.2 --port "$1" -- \
 			mitmdump -q --set confdir="$work/state" --listen-host 10.77.0.2 --listen-port "$1" \
-			--set ssl_verify_upstream_trusted_ca="$work/theirs.crt" $2 >"$work/mitm" 2>&1
+			--set ssl_verify_upstream_trusted_ca="$work/theirs.crt" \
+			${2:+--ignore-hosts "$2"} >"$work/mitm" 2>&1
 		wait_for 30 in_ns "$cell" python3 -c "import socket
 socket.create_connection(('10.77.0.2', $1), 1)" || fail "no mitmdump: $(cat "$work/mitm")"
 	}
 	CELL_EGRESS_DIR=$work/published
-	mitm 3128 ''
+	mitm 3128
 	expect 0 check --proxy 10.77.0.2:3128 https://site.test/
 	assertContains "$out" 'CN=cell egress proxy'
 	# Its own error page is no answer.
 	expect 1 check --proxy 10.77.0.2:3128 https://site.test:41/
 	assertContains "$out" server-error
-	mitm 3129 '--ignore-hosts site.test'
+	mitm 3129 site.test
 	expect 1 check --proxy 10.77.0.2:3129 https://site.test/
 	assertContains "$out" "tunnelled: what is behind the proxy is signed by /CN=somebody else"
 	CELL_EGRESS_DIR=$work/egress

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers for the tests of the probes, in one process: probe_server.py KIND:ADDRESS:PORT...
 
-A kind is what it does: echo (udp and tcp), silent-udp, accept (tcp, says nothing), close (tcp,
+A kind is what it does: echo (udp and tcp), silent-udp, chatter (udp, other bytes), elsewhere
+(udp: echoes from 10.77.0.4), accept (tcp, says nothing), close (tcp,
 accepts and closes), banner (tcp, speaks first), http-CODE (tcp), garbage (tcp), dns-CODE (udp and
 tcp: answers every question with that response code; dns-CODE-udp and dns-CODE-tcp: by one alone;
 dns-CODE-txt: questions for TXT alone).
@@ -53,6 +54,13 @@ def serve_udp(kind, sock):
     data, peer = sock.recvfrom(4096)
     if kind == "echo":
         sock.sendto(data, peer)
+    elif kind == "elsewhere":
+        say("elsewhere")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("10.77.0.4", 0))
+            other.sendto(data, peer)
+    elif kind == "chatter":
+        sock.sendto(b"and what is that to me", peer)
     elif kind.startswith("dns-"):
         answer = dns_answer(data, kind)
         if answer:
@@ -84,9 +92,9 @@ def main():
     for word in sys.argv[1:]:
         kind, host, port = re.fullmatch(r"([a-z0-9-]+):(\[[^]]*\]|[^:]*):(\d+)", word).groups()
         host = host.strip("[]")
-        if kind in ("echo", "silent-udp") or kind.startswith("dns-") and not kind.endswith("tcp"):
+        if kind in ("echo", "silent-udp", "chatter", "elsewhere") or kind.startswith("dns-") and not kind.endswith("tcp"):
             udp[open_socket(host, int(port), socket.SOCK_DGRAM)] = kind
-        if kind != "silent-udp" and not kind.endswith("-udp"):
+        if kind not in ("silent-udp", "chatter", "elsewhere") and not kind.endswith("-udp"):
             listeners[open_socket(host, int(port), socket.SOCK_STREAM)] = kind
     say("ready")
     while True:
