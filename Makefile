@@ -169,7 +169,7 @@ bundle: $(BUNDLE)/made  ## build/bundle/opt/cell: what runs in any image at /opt
 # Where things go. run_trial looks for its steps at ../share/cell from where it is.
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 DATADIR = $(DESTDIR)$(PREFIX)/share
-SHARED  = $(shell find share/cell -type f ! -name '*.pyc')
+SHARED  = $(shell find share/cell -type f ! -name '*.pyc' 2>/dev/null)
 MANUAL  = $(wildcard share/man/man*/*)
 BASHC   = $(wildcard completions/bash/*)
 ZSHC    = $(wildcard completions/zsh/*)
@@ -235,6 +235,19 @@ $(B)/bench/%: tests/bench/%.c Makefile
 bench: all $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))  ## ratios against what one would use instead
 	$(Q). share/cell/lib/packages.sh && need_packages "$$packages_run $$packages_bench"
 	$(Q)tests/bench/run $(BENCH)
+
+# What git knows, as a tree of its own; the package is made from that, never from this directory.
+dist:  ## build/cell-VERSION.tar.gz
+	$(Q)mkdir -p build
+	$(Q)git archive --prefix=cell-$(VERSION)/ -o build/cell-$(VERSION).tar.gz HEAD
+
+deb: dist  ## build/deb/cell_VERSION_ARCH.deb, checked by lintian
+	$(Q). share/cell/lib/packages.sh && need_packages "$$packages_build $$packages_deb"
+	$(Q)rm -rf build/deb && mkdir -p build/deb && tar -C build/deb -xf build/cell-$(VERSION).tar.gz
+	$(Q)cp -r share/debian build/deb/cell-$(VERSION)/debian
+	$(Q)cd build/deb/cell-$(VERSION) && dpkg-buildpackage -us -uc -b >../build.log 2>&1 || \
+		{ tail -n 30 ../build.log; exit 1; }
+	$(Q)lintian --fail-on error,warning build/deb/cell_$(VERSION)_*.deb
 
 clean:  ## remove everything that was built
 	$(Q)rm -rf $(B)

@@ -13,6 +13,7 @@ packages_test='clang libclang-rt-14-dev clang-format clang-tidy cppcheck shellch
 	nodejs:node npm:npm tcpdump dnsmasq-base dnsutils netcat-openbsd socat zsh fish groff gdb tmux psmisc
 	docker.io:dockerd docker-compose:docker-compose xz-utils file chromium:chromium'
 
+packages_deb='debhelper dpkg-dev lintian fakeroot'
 packages_bench='iperf3 libcap2-bin nftables util-linux curl netcat-openbsd dnsutils iputils-ping ulogd2
 	ulogd2-json openssl python3'
 
