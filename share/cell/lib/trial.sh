@@ -1,5 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
 # The steps of one trial, as pid 1 of the trial's pid namespace; started by run_trial only.
 #
 # Before: $out and $state exist, descriptors 3, 4, 5 are the caller's stdin, stdout and stderr, 7 is
