@@ -88,10 +88,12 @@ static int64_t monotonic_second(void)
 	return time.tv_sec;
 }
 
-/* An old kernel has no such protocol (nfnetlink answers EINVAL for a subsystem it lacks). */
+/* A kernel without netlink or nfnetlink; nfnetlink answers EINVAL for a subsystem that it lacks. */
 static enum cell_exit code_of(int number)
 {
-	return number == EPROTONOSUPPORT || number == EINVAL ? CELL_UNSUPPORTED : CELL_SYSTEM;
+	return number == EAFNOSUPPORT || number == EPROTONOSUPPORT || number == EINVAL
+		       ? CELL_UNSUPPORTED
+		       : CELL_SYSTEM;
 }
 
 /* Opens what is asked and heard of the ruleset, and then the group. */
@@ -101,7 +103,9 @@ static void open_sockets(struct watch *watch)
 	socklen_t length = sizeof(watch->cookie);
 
 	recorder->tables = watch_tables_open();
-	watch->changes = recorder->tables == NULL ? NULL : watch_changes_open();
+	if (recorder->tables == NULL)
+		die_errno(code_of(errno), "cannot open a netlink socket");
+	watch->changes = watch_changes_open();
 	if (watch->changes == NULL ||
 	    watch_tables_generation(recorder->tables, &recorder->tally.first_generation) != 0) {
 		if (errno == EPERM)

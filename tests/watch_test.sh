@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cell-watch: what it records of refused packets, its bounds, its log, and how it ends.
-# needs: root netns nft jq python3 setpriv cc
+# needs: root netns nft jq python3 setpriv strace cc
 . "$(dirname "$0")/lib/cell_test.sh"
 
 send=$top/tests/lib/send_packets.py
@@ -249,6 +249,17 @@ test_a_second_reader_is_told_from_a_missing_capability() {
 	in_ns "$cell" "$send" udp:203.0.113.10:9:x >/dev/null
 	end_watch 0
 	assertEquals 1 "$(log_has '.class == "udp"')"
+}
+
+test_what_is_missing_is_told_from_what_is_forbidden() {
+	new_cell
+	for missing in EPROTONOSUPPORT EAFNOSUPPORT; do
+		expect_error 102 'cell-watch: cannot open a netlink socket' in_ns "$cell" \
+			strace -o /dev/null -e inject=socket:error=$missing cell-watch
+	done
+	# An engine's system call filter.
+	expect_error 111 'cell-watch: cannot open a netlink socket: Operation not permitted' \
+		in_ns "$cell" "$top/build/test/lib/no_netlink" 12 cell-watch
 }
 
 test_packets_refused_before_the_watch_count_as_lost() {
