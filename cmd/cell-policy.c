@@ -90,6 +90,20 @@ static struct {
 
 static struct fault fault; /* what the last step complained of */
 
+/* Ends the tool with FAULT if RESULT is not 0. */
+static void must(int result)
+{
+	if (result == 0)
+		return;
+	if (fault.code != CELL_NO && fault.number == 0)
+		die(fault.code, "%s", fault.text);
+	errno = fault.number;
+	if (fault.code != CELL_NO)
+		die_errno(fault.code, "%s", fault.text);
+	report_answer("no: %s", fault.text);
+	report_finish(CELL_NO);
+}
+
 /* The option's argument, "" if it takes none; NULL if it was not given. */
 static const char *value_of(int option)
 {
@@ -144,9 +158,8 @@ static void parse_operands(int argc, char **argv)
 	if (task.verb != ALLOW && argc - optind > (task.verb == CHECK ? 2 : 1))
 		die(CELL_USAGE, "%s takes no operand %s", verbs[verb], argv[argc - 1]);
 	for (int i = optind + 1; i < argc; i++)
-		if (policy_proxy_operand(argv[i], host, default_port, &task.wanted.proxy.port,
-					 &fault) != 0)
-			die(CELL_USAGE, "%s", fault.text);
+		must(policy_proxy_operand(argv[i], host, default_port, &task.wanted.proxy.port,
+					  &fault));
 	if (task.wanted.proxy.port == 0)
 		task.wanted.proxy.port = default_port;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
@@ -178,28 +191,15 @@ static void parse_options(int argc, char **argv)
 	parse_operands(argc, argv);
 }
 
-/* Ends the tool with FAULT if RESULT is not 0. */
-static void must(int result)
-{
-	if (result == 0)
-		return;
-	if (fault.code != CELL_NO && fault.number == 0)
-		die(fault.code, "%s", fault.text);
-	errno = fault.number;
-	if (fault.code != CELL_NO)
-		die_errno(fault.code, "%s", fault.text);
-	report_answer("no: %s", fault.text);
-	report_finish(CELL_NO);
-}
-
 static void must_have(const void *memory)
 {
 	if (memory == NULL)
 		die(CELL_SYSTEM, "cannot make the report: %s", strerror(ENOMEM));
 }
 
-/* Gives every fact of STATE to the report; its text begins with ANSWER, or with the mode. */
-static void report_state(struct policy_state *state, json_t *differs, const char *answer)
+/* Ends with every fact of STATE; the text begins with ANSWER, or with the mode if that is NULL. */
+static noreturn void finish_with(struct policy_state *state, json_t *differs, const char *answer,
+				 enum cell_exit code)
 {
 	json_t *fields = policy_fields(state, differs), *value;
 	autofree char *lines = fields == NULL ? NULL : policy_lines(fields, answer == NULL);
@@ -209,16 +209,27 @@ static void report_state(struct policy_state *state, json_t *differs, const char
 	report_answer("%s%s", answer != NULL ? answer : "mode: ",
 		      answer != NULL ? "" : policy_mode_name(state->mode));
 	report_body(lines);
-	json_object_foreach(fields, key, value) report_json_field(key, json_incref(value));
+	json_object_foreach(fields, key, value)
+	{
+		report_json_field(key, json_incref(value));
+	}
 	json_decref(fields);
+	report_finish(code);
 }
 
-/* The end of every verb but check: what is in force, and what else bears on it. */
-static noreturn void finish_with(struct policy_state *state, const char *answer)
+/* What is in force, and what else bears on it: the end of every verb that does not judge. */
+static noreturn void finish_shown(struct policy_state *state, const char *answer)
 {
 	must(policy_inspect(state, &fault));
 	must_have(json_array_extend(state->differs, state->beside) == 0 ? state : NULL);
-	report_state(state, state->differs, answer);
+	finish_with(state, state->differs, answer, CELL_OK);
+}
+
+static noreturn void finish_rules(const char *text)
+{
+	must_have(text);
+	report_body(text);
+	report_json_field("rules", report_string(text));
 	report_finish(CELL_OK);
 }
 
@@ -228,44 +239,27 @@ static noreturn void show(struct policy_state *state)
 
 	must(policy_state_read(task.wanted.table, state, &fault));
 	if (task.verb == SHOW)
-		finish_with(state, NULL);
+		finish_shown(state, NULL);
 	text = state->mode == POLICY_NONE ? strdup("") : policy_list(task.wanted.table, &fault);
 	must(text == NULL ? -1 : 0);
-	if (report_is_json()) {
-		report_json_field("rules", report_string(text));
-		finish_with(state, NULL);
-	}
-	report_body(text);
-	report_finish(CELL_OK);
+	if (!report_is_json())
+		finish_rules(text);
+	report_json_field("rules", report_string(text));
+	finish_shown(state, NULL);
 }
 
 static noreturn void check(struct policy_state *state)
 {
 	json_t *differs = json_array();
-	char answer[64];
 
 	must(policy_state_read(task.wanted.table, state, &fault));
 	must(policy_inspect(state, &fault));
 	must(policy_judge(state, &task.wanted, task.directory,
 			  value_of(OPT_GENERATION) != NULL ? &task.generation : NULL, differs,
 			  &fault));
-	if (json_array_size(differs) == 0) {
-		report_state(state, differs, "ok: nothing differs");
-		report_finish(CELL_OK);
-	}
-	(void)snprintf(answer, sizeof(answer), "no: %zu things differ", json_array_size(differs));
-	report_state(state, differs, answer);
-	report_finish(CELL_NO);
-}
-
-static noreturn void print_ruleset(void)
-{
-	autofree char *text = policy_preview(&task.wanted, &task.first);
-
-	must_have(text);
-	report_body(text);
-	report_json_field("rules", report_string(text));
-	report_finish(CELL_OK);
+	if (json_array_size(differs) == 0)
+		finish_with(state, differs, "ok: nothing differs", CELL_OK);
+	finish_with(state, differs, "no: it is not the policy that it should be", CELL_NO);
 }
 
 /* Finds the proxy. Until it is found, and if it never is, a namespace without policy is closed. */
@@ -300,7 +294,7 @@ int main(int argc, char **argv)
 		check(&state);
 	if (task.verb == ALLOW_ALL) {
 		must(policy_remove(task.wanted.table, &state, &fault));
-		finish_with(&state, "ok: no policy is in force");
+		finish_shown(&state, "ok: no policy is in force");
 	}
 	if (value_of(OPT_ALLOW_HARDWARE) == NULL && value_of(OPT_DRY_RUN) == NULL)
 		must(policy_gate_hardware(&fault));
@@ -310,8 +304,8 @@ int main(int argc, char **argv)
 	if (task.verb == ALLOW)
 		find_proxy();
 	if (value_of(OPT_DRY_RUN) != NULL)
-		print_ruleset();
+		finish_rules(policy_preview(&task.wanted, &task.first));
 	must(policy_apply(&task.wanted, &task.first, &state, &fault));
-	finish_with(&state, task.verb == ALLOW ? "ok: only the proxy is allowed"
-					       : "ok: everything is refused");
+	finish_shown(&state, task.verb == ALLOW ? "ok: only the proxy is allowed"
+						: "ok: everything is refused");
 }

@@ -157,7 +157,7 @@ int policy_close_meanwhile(const struct ruleset *wanted, const struct ruleset *f
 	int result = policy_state_read(wanted->table, &state, fault);
 
 	closed.has_proxy = false;
-	if (result == 0 && state.mode == POLICY_NONE) {
+	if (result == 0 && (state.mode == POLICY_NONE || state.mode == POLICY_UNKNOWN)) {
 		policy_state_release(&state);
 		result = policy_apply(&closed, first, &state, fault);
 	}

@@ -17,8 +17,8 @@ int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 char *policy_preview(const struct ruleset *wanted, const struct ruleset *first);
 
 /*
- * Before a wait: where there is no policy at all, everything is refused; where there is one it
- * stays. *mode is what is in force then. 0, or -1 with FAULT.
+ * Before a wait: where there is no policy, or one that is not whole, everything is refused; a whole
+ * one stays. *mode is what is in force then. 0, or -1 with FAULT.
  */
 int policy_close_meanwhile(const struct ruleset *wanted, const struct ruleset *first,
 			   enum policy_mode *mode, struct fault *fault);

@@ -208,6 +208,10 @@ test_allow_without_address_closes_what_was_open() {
 	expect 0 policy check
 	expect 103 policy --json allow cell-proxy
 	assertEquals '["deny-all","evidence"]' "$(jq -c '[.mode, .error.kind]' "$work/out")"
+	# A policy that somebody made a hole in is no policy.
+	in_cell nft insert rule inet cell_egress output accept
+	expect_error 103 'No such file' policy allow cell-proxy
+	expect 0 policy check
 }
 
 test_wait_is_closed_until_the_address_is_there() {
@@ -452,6 +456,13 @@ test_check_finds_ways_around_netfilter() {
 	expect 0 policy check
 }
 has_differences() { policy show | grep -q "$1"; }
+
+# Where bpf is refused, in a user namespace of its own for one, a note says what was not looked at.
+test_check_notes_that_it_cannot_ask_for_programs() {
+	run unshare -Urn sh -c 'cell-policy deny-all >/dev/null && cell-policy check'
+	assertEquals "$err" 0 "$status"
+	assertContains "$out" 'note: tcx programs cannot be asked for here'
+}
 
 test_check_finds_a_moved_generation() {
 	policy allow cell-proxy >/dev/null
