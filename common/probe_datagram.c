@@ -8,10 +8,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "probe_way.h"
-
-enum { SETTLE_ATTEMPTS = 5, SETTLE_WAIT = 20 /* ms, for devices that count late */ };
 
 /* Sends the request once; what fails at once ends the way. */
 static void send_request(struct probe_way *way)
@@ -103,27 +102,19 @@ static bool is_multicast(const struct probe_way *way)
 	return IN_MULTICAST(ntohl(way->address.inet.sin_addr.s_addr));
 }
 
-void probe_datagram_settle(struct probe_way *way)
+bool probe_datagram_is_doubtful(const struct probe_way *way)
 {
-	const int64_t took = way->ended_at - way->began;
-
 	/* Nobody is asked for a neighbour's address first, so that what is sent shows at once. */
-	if (way->result != PROBE_SILENT || way->number != 0 || !is_multicast(way))
-		return;
-	for (int i = 0; i < SETTLE_ATTEMPTS && way->result == PROBE_SILENT; i++) {
-		struct probe_counters before, after;
+	return way->transport == PROBE_DATAGRAM && way->ended && way->result == PROBE_SILENT &&
+	       is_multicast(way);
+}
 
-		if (!probe_way_socket(way))
-			break;
-		way->connected = false;
-		before = probe_counters_read();
-		(void)probe_way_send(way, way->request, way->request_length);
-		(void)poll(NULL, 0, SETTLE_WAIT);
-		after = probe_counters_read();
-		if (probe_counters_quiet(&before, &after))
-			probe_way_end(way, PROBE_BLOCKED, 0, "no device sent a byte");
-		else
-			probe_way_end(way, PROBE_SILENT, 0, NULL);
-	}
-	way->ended_at = way->began + took;
+void probe_datagram_repeat(struct probe_way *way)
+{
+	way->connected = false;
+	if (!probe_way_socket(way))
+		return;
+	(void)probe_way_send(way, way->request, way->request_length);
+	(void)close(way->fd);
+	way->fd = -1;
 }

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often doubtful refusals are tried again, and how many ms apart. */
-enum { SETTLE_ROUNDS = 8, SETTLE_PAUSE = 3 };
+/* How often what is doubtful is tried again; ms between rounds, and for devices that count late. */
+enum { SETTLE_ROUNDS = 8, SETTLE_PAUSE = 3, SETTLE_WAIT = 15 };
 
 /* A way that is waited for. */
 struct slot {
@@ -78,27 +78,27 @@ static size_t drop_ended(struct slot *slots, size_t count)
 	return left;
 }
 
-/* POLLS has room for COUNT. */
-static int wait_for_all(struct slot *slots, size_t count, struct pollfd *polls, int64_t timeout)
+/* POLLS has room for *COUNT; then *COUNT are left in SLOTS whose time was up. 0, or -1. */
+static int wait_for_all(struct slot *slots, size_t *count, struct pollfd *polls, int64_t timeout)
 {
 	int64_t start = probe_now();
 	bool repeated = false;
 
-	for (count = drop_ended(slots, count); count > 0; count = drop_ended(slots, count)) {
+	for (*count = drop_ended(slots, *count); *count > 0; *count = drop_ended(slots, *count)) {
 		int64_t now = probe_now();
 
 		if (now >= start + timeout)
 			break;
 		if (!repeated && now >= start + timeout / 2) {
 			repeated = true;
-			for (size_t i = 0; i < count; i++)
+			for (size_t i = 0; i < *count; i++)
 				ready(slots[i].way, 0);
 			continue;
 		}
-		if (turn(slots, count, polls, start + (repeated ? timeout : timeout / 2)) != 0)
+		if (turn(slots, *count, polls, start + (repeated ? timeout : timeout / 2)) != 0)
 			return -1;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < *count; i++)
 		time_is_up(slots[i].way);
 	return 0;
 }
@@ -132,15 +132,42 @@ static void settle_refusals(struct probe *probes, size_t count)
 	}
 }
 
-/* What is left after the wait; -1 with errno if the way's end was our own trouble. */
-static int settle(struct probe_way *way)
+/* Sends all that is doubtful about multicast once more: if no device moves, it was refused here. */
+static void settle_multicast(struct slot *slots, size_t count)
 {
-	if (way->transport == PROBE_DATAGRAM)
-		probe_datagram_settle(way);
-	if (way->result == PROBE_OPEN || !probe_errno_is_trouble(way->number))
-		return 0;
-	errno = way->number;
-	return -1;
+	for (int i = 0; i < SETTLE_ROUNDS; i++) {
+		struct probe_counters before = probe_counters_read(), after;
+		size_t left = 0;
+
+		for (size_t k = 0; k < count; k++)
+			if (probe_datagram_is_doubtful(slots[k].way)) {
+				probe_datagram_repeat(slots[k].way);
+				slots[left++] = slots[k];
+			}
+		count = left;
+		if (count == 0)
+			return;
+		(void)poll(NULL, 0, SETTLE_WAIT);
+		after = probe_counters_read();
+		if (!probe_counters_quiet(&before, &after))
+			continue;
+		for (size_t k = 0; k < count; k++)
+			probe_way_end(slots[k].way, PROBE_BLOCKED, 0, "no device sent a byte");
+	}
+}
+
+/* -1 with errno if a way's end was our own trouble: then nothing was found out. */
+static int find_trouble(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->ways_count; i++) {
+		const struct probe_way *way = &probe->ways[i];
+
+		if (way->result == PROBE_OPEN || !probe_errno_is_trouble(way->number))
+			continue;
+		errno = way->number;
+		return -1;
+	}
+	return 0;
 }
 
 /* Begins the ways of TRANSPORT and adds them to SLOTS; the new count. */
@@ -173,15 +200,16 @@ int probe_run(struct probe *probes, size_t count, const struct probe_settings *s
 	if (slots != NULL && polls != NULL) {
 		for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 			filled = begin_all(probes, count, order[k], slots, filled);
-		result = wait_for_all(slots, filled, polls, settings->timeout);
+		result = wait_for_all(slots, &filled, polls, settings->timeout);
+	}
+	if (result == 0) {
+		settle_refusals(probes, count);
+		settle_multicast(slots, filled);
 	}
 	free(slots);
 	free(polls);
-	if (result == 0)
-		settle_refusals(probes, count);
 	for (size_t i = 0; i < count && result == 0; i++) {
-		for (size_t k = 0; k < probes[i].ways_count && result == 0; k++)
-			result = settle(&probes[i].ways[k]);
+		result = find_trouble(&probes[i]);
 		decide(&probes[i]);
 	}
 	return result;

@@ -93,8 +93,12 @@ void probe_stream_end(struct probe_way *way);
 /* Tries a doubtful refusal again, while nothing else of ours moves: it may be known to be ours. */
 void probe_stream_settle(struct probe_way *way);
 
-/* Tells silence about multicast from a refusal here, by whether a device sends anything. */
-void probe_datagram_settle(struct probe_way *way);
+/*
+ * True of silence about multicast: whether it was refused here shows only in whether a device sends
+ * anything when it is sent once more.
+ */
+bool probe_datagram_is_doubtful(const struct probe_way *way);
+void probe_datagram_repeat(struct probe_way *way);
 
 /* Fills in the address of an http+proxy target by the hosts file alone; or the way has ended. */
 void probe_way_resolve(struct probe_way *way);
