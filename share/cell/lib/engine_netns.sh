@@ -24,6 +24,8 @@ engine_needs() {
 		# nft: not run by us, but its package brings the library that cell-policy needs.
 		command -v "$need" >/dev/null || not_started engine run_trial 102 "$need is not installed"
 	done
+	[ -n "$(ip -o link show lo up)" ] ||
+		not_started engine run_trial 102 "lo is down in the caller's network namespace: the proxy could not be asked"
 	[ "$(id -u)" -eq 0 ] || not_started engine run_trial 102 'the netns engine needs root'
 }
 

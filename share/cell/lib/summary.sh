@@ -30,7 +30,9 @@ summary_judge() {
 			note cause_exit 99
 			note cause_message 'the trial was ended from outside'
 			[ ! -e "$state/setup_late" ] ||
-				note cause_message "setup did not finish within $opt_setup_timeout s"
+				note cause_message "setup did not finish within $opt_setup_timeout s$(
+					sed -n 's/.*"error":{.*"message":"\([^"]*\)".*/; the last no: \1/p' "$state/record" 2>/dev/null
+				)"
 		fi
 	elif [ -e "$state/subject_started" ] && [ ! -e "$state/finished" ] &&
 		[ "$(fact outcome)" != void ] && [ "$(fact outcome)" != interrupted ]; then
