@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "report_text.h"
 #include "text.h"
 
 #ifndef CELL_VERSION
@@ -296,80 +297,6 @@ void report_body(const char *text)
 		lost("make the text");
 }
 
-/* One scalar in the text form, without a newline. */
-static void print_scalar(const json_t *value)
-{
-	autofree char *line = NULL;
-
-	if (json_is_string(value)) {
-		line = text_to_line(json_string_value(value), json_string_length(value));
-		if (line == NULL)
-			lost("make a line");
-		(void)fputs(line, stdout);
-	} else if (json_is_integer(value)) {
-		(void)printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	} else if (json_is_real(value)) {
-		(void)printf("%.3f", json_real_value(value));
-	} else {
-		(void)fputs(json_is_true(value)	   ? "yes"
-			    : json_is_false(value) ? "no"
-						   : "none",
-			    stdout);
-	}
-}
-
-/* An array element that is an object: its values in one line; nested ones are not made by us. */
-static void print_values(json_t *object)
-{
-	const char *key;
-	json_t *value;
-	bool first = true;
-
-	json_object_foreach(object, key, value)
-	{
-		if (!first)
-			(void)putchar(' ');
-		print_scalar(value);
-		first = false;
-	}
-}
-
-/* Records nest as deep as report.h says: objects in fields. */
-// NOLINTNEXTLINE(misc-no-recursion)
-static void print_lines(const char *key, json_t *value)
-{
-	const char *name;
-	json_t *item;
-	size_t index;
-
-	if (json_is_object(value)) {
-		json_object_foreach(value, name, item)
-		{
-			autofree char *path = NULL;
-
-			if (asprintf(&path, "%s.%s", key, name) < 0)
-				lost("make a line");
-			print_lines(path, item);
-		}
-		return;
-	}
-	if (json_is_array(value)) {
-		json_array_foreach(value, index, item)
-		{
-			(void)printf("%s ", key);
-			if (json_is_object(item))
-				print_values(item);
-			else
-				print_scalar(item);
-			(void)putchar('\n');
-		}
-		return;
-	}
-	(void)printf("%s ", key);
-	print_scalar(value);
-	(void)putchar('\n');
-}
-
 static void print_text(void)
 {
 	const char *key;
@@ -379,8 +306,10 @@ static void print_text(void)
 		(void)printf("%s\n", report.answer);
 	if (report.body != NULL)
 		(void)fputs(report.body, stdout);
-	json_object_foreach(report.fields, key, value) if (json_object_get(report.json_only, key) ==
-							   NULL) print_lines(key, value);
+	json_object_foreach (report.fields, key, value)
+		if (json_object_get(report.json_only, key) == NULL &&
+		    report_text_field(key, value) != 0)
+			lost("make a line");
 }
 
 void report_finish(enum cell_exit code)
