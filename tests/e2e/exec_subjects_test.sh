@@ -261,7 +261,7 @@ for i in $(seq 400); do
 	tmux -S /tmp/t capture-pane -p | grep -q '^42 in' && break
 	sleep 0.05
 done
-tmux -S /tmp/t capture-pane -p | grep -e '^/dev/pts' -e '^42 in'
+tmux -S /tmp/t capture-pane -p | grep -o -e '/dev/pts/[0-9]*' -e '^42 in.*'
 tmux -S /tmp/t kill-server
 EOS
 	expect 0 subject sh tmux.sh
