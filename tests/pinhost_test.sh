@@ -58,6 +58,12 @@ test_entry_is_appended_in_its_form() {
 
 test_nothing_to_do_writes_nothing() {
 	printf '127.0.0.1 localhost\n' >h
+	strace -o trace -e trace=pread64,write,pwrite64 "$pin" --hosts h --address 172.18.0.2 proxy >out
+	assertContains "$(cat out)" 'changed yes'
+	# What was written was read again, whole, before it was called done.
+	assertTrue 'read after the last write' "sed '1,/pwrite64/d' trace | grep -q '^pread64(.*, 0) *= 42'"
+	rm h
+	printf '127.0.0.1 localhost\n' >h
 	put_pin
 	assertContains "$out" 'changed yes'
 	touch -d 2001-01-01 h

@@ -7,7 +7,7 @@
 
 pin=$CELL_BIN/cell-pinhost
 judge=$top/tests/lib/hosts_judge.py
-names='localhost db cache six old last proxy'
+names='localhost db cache six old last proxy p pr pro prox' # no beginning of a name is ever one
 
 test_file_setup() {
 	cd "$work" || exit 1
@@ -114,47 +114,68 @@ test_kill_at_every_call_of_a_removal() {
 	kill_everywhere - --remove proxy
 }
 
-# cut_everywhere THEN: the entry is the first write; it ends after each of its bytes in turn.
+# cut_run WRITE BYTES THEN FILE: a pin in FILE, of whose WRITE only BYTES are written; $status.
+cut_run() {
+	run env CUT_WRITE="$1" CUT_BYTES="$2" CUT_THEN="$3" \
+		LD_PRELOAD="$CELL_TEST_BIN/lib/cut_write_module.so" \
+		ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" \
+		"$CELL_TEST_BIN/cell-pinhost" --hosts "$4" --address 172.18.0.2 proxy
+}
+
+# cut_everywhere: from the file "start", states/cut.WRITE.BYTES is what a kill leaves in each WRITE behind
+# each of its bytes in turn, as the kernel stops a write at the end of a page.
 cut_everywhere() {
 	rm -rf states
 	mkdir states
 	cp start states/before
 	cp start states/after
-	"$pin" --hosts states/after --address 172.18.0.2 proxy >/dev/null || fail 'no pin'
-	cut=0
-	while [ "$cut" -le 23 ]; do
-		state=states/cut.$cut
-		cp start "$state"
-		cut_status=0
-		CUT_WRITE=1 CUT_BYTES=$cut CUT_THEN=$1 LD_PRELOAD=$CELL_TEST_BIN/lib/cut_write_module.so \
-			ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
-			"$CELL_TEST_BIN/cell-pinhost" --hosts "$state" --address 172.18.0.2 proxy \
-			>out 2>err || cut_status=$?
-		if [ "$1" = kill ]; then
-			assertEquals "cut after $cut" 137 "$cut_status"
-			assertEquals "cut after $cut" "$(($(wc -c <start) + cut))" "$(wc -c <"$state")"
+	expect 0 strace -o trace -e trace=write,pwrite64 \
+		"$pin" --hosts states/after --address 172.18.0.2 proxy
+	cuts=0 write=0
+	lengths=$(sed -n 's/^p*write[0-9]*(\([3-9]\), .*) *= \([0-9]*\)$/\2/p' trace)
+	for length in $lengths; do
+		write=$((write + 1)) bytes=0
+		while [ "$bytes" -le "$length" ]; do
+			state=states/cut.$write.$bytes
+			cp start "$state"
+			cut_run $write $bytes kill "$state"
+			assertEquals "write $write cut after $bytes" 137 "$status"
 			cp "$state" "$state.again"
 			"$pin" --hosts "$state.again" --address 172.18.0.2 proxy >/dev/null || fail 'again'
-		else
-			assertEquals "full after $cut [$(cat err)]" 111 "$cut_status"
-			assertContains "$(cat err)" 'No space left'
-			cmp "$state" start || fail "full after $cut: the file differs"
-		fi
-		cut=$((cut + 1))
+			bytes=$((bytes + 1)) cuts=$((cuts + 1))
+		done
 	done
-}
-
-test_entry_cut_at_every_byte() {
-	write_first | head -c -1 >start # 22 bytes of entry behind the missing newline
-	cut_everywhere kill
+	echo "$cuts cuts of $write writes"
 	judged 172.18.0.2 states
 	assertEquals 'what the next run makes of it' '172.18.0.2	172.18.0.2' \
 		"$(grep -h '^states/cut.*again	proxy	' glibc musl | cut -f 3,4 | sort -u)"
 }
 
+test_every_write_of_a_first_pin_cut_at_every_byte() {
+	write_first | head -c -1 >start
+	cut_everywhere
+	assertTrue "only $write writes" "[ $write -gt 10 ]"
+	# The entry: a newline, 21 bytes, a newline.
+	assertEquals "$(($(wc -c <start) + 23))" "$(wc -c <states/cut.1.23)"
+}
+
+test_every_write_of_a_second_pin_cut_at_every_byte() {
+	write_again >start
+	cut_everywhere
+	assertTrue "only $write writes" "[ $write -gt 7 ]"
+}
+
 test_disk_full_at_every_byte_leaves_the_file_identical() {
 	write_first | head -c -1 >start
-	cut_everywhere full
+	bytes=0
+	while [ "$bytes" -le 23 ]; do
+		cp start h
+		cut_run 1 $bytes full h
+		assertEquals "full after $bytes [$err]" 111 "$status"
+		assertContains "$err" 'No space left'
+		cmp h start || fail "full after $bytes: the file differs"
+		bytes=$((bytes + 1))
+	done
 }
 
 . "$CELL_TEST_SHUNIT2"

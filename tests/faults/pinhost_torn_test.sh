@@ -63,7 +63,12 @@ again() {
 	printf '10.7.7.7 last\n'
 }
 
-# The same, far apart.
+# A blank line that an earlier removal left.
+removed() {
+	printf '10.0.0.5 db cache\nfd00::9 six\n%21s\n10.0.0.9 old\n10.7.7.7 last\n' ''
+}
+
+# A blank line that fits, and the old pin far behind it.
 far() {
 	printf '10.0.0.5 db cache\nfd00::9 six\n%21s\n' ''
 	padding 1100
@@ -78,6 +83,10 @@ test_second_pin_on_a_blank_line() {
 	at_every_byte again 900 1030 172.18.0.2 --address 172.18.0.2 proxy
 }
 
+test_pin_after_a_removal() {
+	at_every_byte removed 960 1000 172.18.0.2 --address 172.18.0.2 proxy
+}
+
 test_second_pin_with_a_blank_line_far_before() {
 	at_every_byte far 960 1030 172.18.0.2 --address 172.18.0.2 proxy
 }
@@ -88,11 +97,17 @@ test_removal() {
 
 test_reading_during_a_write() {
 	: >counts
-	for writer in first again far; do
+	for writer in first again removed far; do
 		"$writer" >start
 		judge_readings during 172.18.0.2 --address 172.18.0.2 proxy || fail "$writer: $(tail -n 3 verdict)"
 		judge_readings during - --remove proxy || fail "$writer: $(tail -n 3 verdict)"
 	done
+	# On a line of its own no part of the name is ever seen.
+	again >start
+	whole=$names
+	names="$whole p pr pro prox roxy oxy xy y"
+	judge_readings during 172.18.0.2 --address 172.18.0.2 proxy || fail "parts: $(tail -n 3 verdict)"
+	names=$whole
 	awk '{ n += $3 } END { print n " readings" }' counts
 }
 
