@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 {
 	struct call call = {0};
 	const struct hosts_patch_request *request = &call.request;
-	struct hosts_patch_result result;
+	struct hosts_patch_result result = {0};
 	enum patch_verdict verdict;
 	enum cell_exit code = CELL_OK;
 

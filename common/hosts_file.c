@@ -124,7 +124,8 @@ static bool in_piece(const struct hosts_walk *walk, size_t name, struct hosts_na
 	size_t start = name - (name - line->line) % HOSTS_PIECE;
 	size_t end = name + walk->host_length, address_end = start;
 
-	if (start == line->line || end >= walk->length || end - start >= HOSTS_PIECE ||
+	/* Without a newline behind it yet musl does not see it, until anybody adds one. */
+	if (start == line->line || end - start >= HOSTS_PIECE ||
 	    memchr(walk->text + start, '#', name - start) != NULL)
 		return false;
 	while (address_end < name && !is_space(walk->text[address_end]))

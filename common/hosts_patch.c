@@ -36,7 +36,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cleanup.h"
 #include "hosts_file.h"
 
 /* Two passes are the rule, the work and its proof; five more for a file that others change. */
@@ -107,14 +106,17 @@ static enum patch_verdict take_away(struct hosts_patch_result *result,
 				    const struct hosts_name *name, size_t length, bool alone)
 {
 	struct patched_file *file = &result->file;
-	autofree char *address = strndup(file->text + name->address, name->address_length);
+	char *address = strndup(file->text + name->address, name->address_length);
 	enum patch_verdict verdict;
 
 	if (address == NULL)
 		return patched_file_failed(file, "read", errno);
 	verdict = alone ? blank_line(file, name) : patched_file_blank(file, name->name, length);
-	if (verdict == PATCH_OK && result->removed_count++ < HOSTS_PATCH_LISTED)
-		result->removed[result->removed_count - 1] = take_pointer(address);
+	if (verdict == PATCH_OK && result->removed_count < HOSTS_PATCH_LISTED)
+		result->removed[result->removed_count] = address;
+	else
+		free(address);
+	result->removed_count += verdict == PATCH_OK;
 	return verdict;
 }
 

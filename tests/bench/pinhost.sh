@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The pin against the usual awk-and-cat script, on a container's hosts file and on a merged block list.
 . "$(dirname "$0")/lib.sh"
-cd "$work"
+cd "$work" || exit 1
 
 cat >awk_pin <<'EOS'
 #!/bin/sh
