@@ -209,8 +209,7 @@ static noreturn void finish_with(struct policy_state *state, json_t *differs, co
 	report_answer("%s%s", answer != NULL ? answer : "mode: ",
 		      answer != NULL ? "" : policy_mode_name(state->mode));
 	report_body(lines);
-	json_object_foreach(fields, key, value)
-	{
+	json_object_foreach (fields, key, value) {
 		report_json_field(key, json_incref(value));
 	}
 	json_decref(fields);

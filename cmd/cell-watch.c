@@ -210,8 +210,7 @@ static noreturn void end(struct watch *watch)
 	if (watch->path == NULL)
 		report_close(CELL_OK);
 	report_answer("%s", recorder->truncated ? "bounded" : "complete");
-	json_object_foreach(fields, key, value)
-	{
+	json_object_foreach (fields, key, value) {
 		report_field(key, json_incref(value));
 	}
 	report_finish(CELL_OK);

@@ -33,11 +33,11 @@ static int add_new(json_t *list, const json_t *from)
 	size_t i, j;
 	int bad = 0;
 
-	json_array_foreach(from, i, item)
-	{
+	json_array_foreach (from, i, item) {
 		bool known = false;
 
-		json_array_foreach(list, j, old) known |= json_equal(old, item);
+		json_array_foreach (list, j, old)
+			known |= json_equal(old, item);
 		if (!known)
 			bad |= json_array_append(list, item);
 	}

@@ -61,8 +61,7 @@ static void put_list(FILE *out, const char *key, const json_t *list)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach (list, i, item) {
 		autofree char *line =
 			text_to_line(json_string_value(item), json_string_length(item));
 
@@ -113,7 +112,8 @@ char *policy_lines(const json_t *fields, bool skip_mode)
 			      json_string_value(json_object_get(fields, "mode")));
 	put_proxy(out, json_object_get(fields, "proxy"));
 	(void)fputs("resolvers:", out);
-	json_array_foreach(resolvers, i, item)(void) fprintf(out, " %s", json_string_value(item));
+	json_array_foreach (resolvers, i, item)
+		(void)fprintf(out, " %s", json_string_value(item));
 	(void)fputs(json_array_size(resolvers) > 0 ? "\n" : " none\n", out);
 	put_counters(out, json_object_get(fields, "counters"));
 	(void)fprintf(out, "ruleset_sha256: %s\n",

@@ -241,12 +241,11 @@ char *ruleset_text(const char *table, const json_t *blocks)
 	if (stream == NULL)
 		return NULL;
 	(void)fprintf(stream, "table inet %s {\n", table);
-	json_array_foreach(blocks, i, block)
-	{
+	json_array_foreach (blocks, i, block) {
 		(void)fprintf(stream, "\t%s {\n",
 			      json_string_value(json_object_get(block, "header")));
-		json_array_foreach(json_object_get(block, "lines"), j, line)(void)
-			fprintf(stream, "\t\t%s\n", json_string_value(line));
+		json_array_foreach (json_object_get(block, "lines"), j, line)
+			(void)fprintf(stream, "\t\t%s\n", json_string_value(line));
 		(void)fputs("\t}\n", stream);
 	}
 	(void)fputs("}\n", stream);

@@ -10,8 +10,7 @@ static const json_t *find_block(const json_t *blocks, const char *header)
 	json_t *block;
 	size_t i;
 
-	json_array_foreach(blocks, i, block)
-	{
+	json_array_foreach (blocks, i, block) {
 		if (strcmp(json_string_value(json_object_get(block, "header")), header) == 0)
 			return block;
 	}
@@ -23,7 +22,8 @@ static size_t count_line(const json_t *lines, const char *text)
 	json_t *line;
 	size_t i, n = 0;
 
-	json_array_foreach(lines, i, line) n += strcmp(json_string_value(line), text) == 0;
+	json_array_foreach (lines, i, line)
+		n += strcmp(json_string_value(line), text) == 0;
 	return n;
 }
 
@@ -42,8 +42,7 @@ static int lacking(const json_t *a, const json_t *b, const char *header, const c
 	size_t i;
 	int bad = 0;
 
-	json_array_foreach(a, i, line)
-	{
+	json_array_foreach (a, i, line) {
 		const char *text = json_string_value(line);
 		bool first = true;
 
@@ -61,8 +60,7 @@ int ruleset_compare(const json_t *wanted, const json_t *found, json_t *differs)
 	size_t i;
 	int bad = 0;
 
-	json_array_foreach(wanted, i, block)
-	{
+	json_array_foreach (wanted, i, block) {
 		const char *header = json_string_value(json_object_get(block, "header"));
 		const json_t *other = find_block(found, header);
 		const json_t *lines = json_object_get(block, "lines");
@@ -78,8 +76,7 @@ int ruleset_compare(const json_t *wanted, const json_t *found, json_t *differs)
 		if (before == json_array_size(differs) && !json_equal(lines, others))
 			bad |= say(differs, header, "has its rules in another order", NULL);
 	}
-	json_array_foreach(found, i, block)
-	{
+	json_array_foreach (found, i, block) {
 		const char *header = json_string_value(json_object_get(block, "header"));
 
 		if (find_block(wanted, header) == NULL)

@@ -22,8 +22,7 @@ static json_t *find_lines(const json_t *blocks, const char *header)
 	json_t *block;
 	size_t i;
 
-	json_array_foreach(blocks, i, block)
-	{
+	json_array_foreach (blocks, i, block) {
 		if (is_text(json_object_get(block, "header"), header))
 			return json_object_get(block, "lines");
 	}
@@ -169,8 +168,7 @@ static int read_set(struct ruleset_listing *listing, const char *kind, const jso
 	size_t i;
 	int bad = 0;
 
-	json_array_foreach(type, i, part)
-	{
+	json_array_foreach (type, i, part) {
 		const char *word = json_is_string(part) ? json_string_value(part) : "?";
 
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
@@ -234,10 +232,8 @@ static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
 	size_t i, j, ours;
 	int bad = 0;
 
-	json_array_foreach(model, i, block)
-	{
-		json_array_foreach(listing->blocks, j, other)
-		{
+	json_array_foreach (model, i, block) {
+		json_array_foreach (listing->blocks, j, other) {
 			if (json_equal(json_object_get(block, "header"),
 				       json_object_get(other, "header")))
 				bad |= json_array_append(sorted, other);
@@ -249,8 +245,7 @@ static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
 		const char *header = NULL;
 		bool known = false;
 
-		json_array_foreach(listing->blocks, j, other)
-		{
+		json_array_foreach (listing->blocks, j, other) {
 			const char *text = json_string_value(json_object_get(other, "header"));
 
 			if (header == NULL || strcmp(text, header) < 0) {
@@ -258,8 +253,8 @@ static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
 				least = j;
 			}
 		}
-		json_array_foreach(model, i, block) known |=
-			is_text(json_object_get(block, "header"), header);
+		json_array_foreach (model, i, block)
+			known |= is_text(json_object_get(block, "header"), header);
 		if (!known) {
 			if (listing->foreign_name[0] == '\0')
 				(void)snprintf(listing->foreign_name, sizeof(listing->foreign_name),
@@ -288,8 +283,7 @@ static void read_parameters(struct ruleset_listing *listing)
 
 	listing->read.log_group =
 		number >= 0 && number <= UINT16_MAX ? (int)number : RULESET_NO_LOG;
-	json_array_foreach(find_lines(listing->blocks, "chain output"), i, line)
-	{
+	json_array_foreach (find_lines(listing->blocks, "chain output"), i, line) {
 		const char *rule = json_string_value(line), *end = strstr(rule, " } goto refuse_r");
 		const char *at = strstr(rule, "daddr { ");
 
@@ -318,7 +312,8 @@ int ruleset_listing_read(const char *json, size_t length, const char *table,
 	listing->read.log_group = RULESET_NO_LOG;
 	listing->blocks = json_array();
 	listing->counters = json_object();
-	json_array_foreach(entries, i, entry) bad |= read_entry(listing, entry, table);
+	json_array_foreach (entries, i, entry)
+		bad |= read_entry(listing, entry, table);
 	json_decref(root);
 	model = ruleset_wanted(&listing->read);
 	bad |= model == NULL || sort_blocks(listing, model) != 0;

@@ -78,8 +78,7 @@ static int left_text(json_t *left, char *text, size_t size)
 	if (!json_is_array(json_object_get(left, "concat")))
 		return -1;
 	text[0] = '\0';
-	json_array_foreach(json_object_get(left, "concat"), i, part)
-	{
+	json_array_foreach (json_object_get(left, "concat"), i, part) {
 		char one[64];
 
 		if (json_object_get(part, "concat") != NULL ||
@@ -257,8 +256,7 @@ char *ruleset_rule_text(const json_t *statements, const char *comment)
 
 	if (out == NULL)
 		return NULL;
-	json_array_foreach(statements, i, statement)
-	{
+	json_array_foreach (statements, i, statement) {
 		(void)fputs(i > 0 ? " " : "", out);
 		if (!put_statement(out, statement))
 			put_raw(out, statement);

@@ -65,8 +65,7 @@ static void write_totals(FILE *out, const json_t *record)
 
 	(void)fprintf(out, "%lld refused, %lld recorded", (long long)number_of(packets, "total"),
 		      (long long)number_of(packets, "recorded"));
-	json_object_foreach(classes, class, counts)
-	{
+	json_object_foreach (classes, class, counts) {
 		json_int_t total = number_of(counts, "total");
 
 		if (total > 0) {
@@ -85,8 +84,7 @@ static void write_change(FILE *out, const json_t *record)
 	(void)fprintf(out, "%s (pid %lld), generation %lld", text_of(record, "program"),
 		      (long long)number_of(record, "process"),
 		      (long long)number_of(record, "generation"));
-	json_array_foreach(json_object_get(record, "tables"), index, table)
-	{
+	json_array_foreach (json_object_get(record, "tables"), index, table) {
 		(void)fprintf(out, ", %s", json_string_value(table));
 	}
 }

@@ -79,7 +79,8 @@ static int says(json_t *differs, const char *text)
 	size_t i;
 	int found = 0;
 
-	json_array_foreach(differs, i, one) found |= strstr(json_string_value(one), text) != NULL;
+	json_array_foreach (differs, i, one)
+		found |= strstr(json_string_value(one), text) != NULL;
 	if (!found)
 		(void)json_dumpf(differs, stdout, JSON_INDENT(1));
 	json_decref(differs);
@@ -102,8 +103,7 @@ static json_t *rule_with(json_t *root, const char *chain, const char *text)
 	json_t *entry;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, "nftables"), i, entry)
-	{
+	json_array_foreach (json_object_get(root, "nftables"), i, entry) {
 		json_t *rule = json_object_get(entry, "rule");
 		char *all = json_dumps(rule, JSON_COMPACT);
 		int found = all != NULL && strstr(all, text) != NULL &&
@@ -221,8 +221,7 @@ static void test_marks_and_attributes_count(void)
 	CHECK(says(differences(root), "chain output lacks: ip daddr"));
 
 	root = load("nft-1.0.6");
-	json_array_foreach(json_object_get(root, "nftables"), i, entry)
-	{
+	json_array_foreach (json_object_get(root, "nftables"), i, entry) {
 		json_t *set = json_object_get(entry, "set");
 
 		if (set != NULL)
