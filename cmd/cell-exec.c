@@ -227,7 +227,7 @@ static noreturn void become(char **program)
 int main(int argc, char **argv)
 {
 	struct request request = {0};
-	struct seccomp_filter filter;
+	static struct seccomp_filter filter;
 	enum privileges_verdict verdict;
 	pid_t parent = getppid();
 	int death = 0;

@@ -295,6 +295,36 @@ test_strace_of_its_own_child() {
 	assertTrue 'attached to a running one' "grep -q -e nanosleep -e restart_syscall $home/u.txt"
 }
 
+page='data:text/html,<p id=x></p><script>x.textContent=6*7</script>'
+browser() {
+	rm -rf $home/profile
+	subject timeout 60 chromium --headless --disable-gpu --user-data-dir=$home/profile "$@" \
+		--dump-dom "$page"
+}
+# A browser makes a sandbox of its own out of namespaces: it does without, or is allowed to.
+test_browser() {
+	command -v chromium >/dev/null || skip 'no chromium'
+	isSkipping && return
+	expect 0 browser --no-sandbox
+	assertContains "$out" '<p id="x">42</p>'
+	run browser
+	assertNotContains "$out" 42
+	assertContains "$err" 'No usable sandbox'
+	options="--user $uid:$uid --allow clone --allow unshare"
+	expect 0 browser
+	assertContains "$out" '<p id="x">42</p>'
+	options="--user $uid:$uid"
+}
+
+test_looking_at_the_network() {
+	expect 0 subject ip -brief address
+	assertContains "$out" 127.0.0.1/8
+	# ss goes on with /proc where it is refused its own netlink protocol.
+	expect 0 subject sh -c 'python3 -m http.server --bind 127.0.0.1 8003 >/dev/null 2>&1 & server=$!
+		until ss -ltn 2>/dev/null | grep 8003; do sleep 0.05; done; kill $server'
+	assertContains "$out" 127.0.0.1:8003
+}
+
 # Repository and cache are plain directories; nothing is asked of the network.
 apt_script() {
 	cat >$home/apt.sh <<'EOS'
