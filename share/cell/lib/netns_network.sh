@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# The netns engine's network: one veth pair with a /30 of its own, and users nobody else has.
+
+in_netns() { nsenter --net="$run/netns" -- "$@"; }
+
+# subnet_number ADDRESS: dotted decimal as a number.
+subnet_number() {
+	subnet_rest=$1.
+	subnet_result=0
+	for subnet_octet in 1 2 3 4; do
+		subnet_part=${subnet_rest%%.*}
+		case $subnet_part in '' | *[!0-9]* | ????*) return 1 ;; esac
+		[ "$subnet_part" -le 255 ] || return 1
+		subnet_result=$((subnet_result * 256 + subnet_part))
+		subnet_rest=${subnet_rest#*.}
+	done
+	[ -z "$subnet_rest" ]
+}
+
+address_text() { echo "$(($1 >> 24 & 255)).$(($1 >> 16 & 255)).$(($1 >> 8 & 255)).$(($1 & 255))"; }
+
+# The interface's name is the lock: "ip link add cellN" is atomic, and the kernel frees the name
+# together with the namespace. N counts /30 networks in --subnet.
+engine_network() {
+	subnet_bits=${opt_subnet#*/}
+	case $subnet_bits in '' | *[!0-9]* | ???*) subnet_bits=99 ;; esac
+	if ! subnet_number "${opt_subnet%/*}" || [ "$subnet_bits" -gt 30 ] || [ "$subnet_bits" -lt 8 ]; then
+		not_started network run_trial 100 "--subnet $opt_subnet is not an IPv4 network with a prefix of 8 to 30"
+	fi
+	subnet_base=$((subnet_result >> (32 - subnet_bits) << (32 - subnet_bits)))
+	cells=$((1 << (30 - subnet_bits)))
+	cell_number=$((0x$CELL_TRIAL % cells))
+	tries=0
+	while :; do
+		near=$(address_text $((subnet_base + 4 * cell_number + 1)))
+		far=$(address_text $((subnet_base + 4 * cell_number + 2)))
+		ip link add "cell$cell_number" type veth peer name eth0 netns "$run/netns" \
+			2>"$state/stderr" && break
+		grep -q 'File exists' "$state/stderr" ||
+			not_started network ip 111 "cannot make a veth pair: $(head -n 1 "$state/stderr")"
+		tries=$((tries + 1))
+		[ "$tries" -le "$cells" ] ||
+			not_started network run_trial 125 "all $cells networks of $opt_subnet are taken"
+		cell_number=$(((cell_number + 1) % cells))
+	done
+	# Somebody else's route to these addresses would be cut off, or would cut us off.
+	clash=$({ ip -4 route show match "$near/30" && ip -4 route show root "$near/30"; } |
+		grep -v -e '^default' -e '^0\.0\.0\.0/' -e ' dev cell[0-9]' | head -n 1)
+	[ -z "$clash" ] ||
+		not_started network run_trial 125 "$opt_subnet clashes with the route: $clash (see --subnet)"
+	v6=$(printf 'fd63:656c:6c00:%x' "$cell_number")
+	{
+		ip address add "$near/30" dev "cell$cell_number" &&
+			ip link set "cell$cell_number" up &&
+			in_netns ip link set lo up &&
+			in_netns ip address add "$far/30" dev eth0 &&
+			in_netns ip link set eth0 up
+	} 2>"$state/stderr" ||
+		not_started network ip 111 "cannot set up the veth pair: $(head -n 1 "$state/stderr")"
+	# Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
+	in_netns sh -c 'echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range'
+	# A packet that waits for a neighbour keeps its socket, and with it the namespace: 3 s by default.
+	in_netns sh -c 'for family in ipv4 ipv6; do
+		cd "/proc/sys/net/$family/neigh/eth0" 2>/dev/null || continue
+		echo 1 >mcast_solicit && echo 100 >retrans_time_ms
+	done'
+	# IPv6 only so that its way out can be shown open before the policy; nodad: at once.
+	ip -6 address add "$v6::1/64" dev "cell$cell_number" nodad 2>/dev/null &&
+		in_netns ip -6 address add "$v6::2/64" dev eth0 nodad 2>/dev/null || v6=
+	proxy_address=$near
+	engine_users
+}
+
+# Users that no other process has: the number follows the cell's, which nobody else holds.
+engine_users() {
+	proxy_uid=$((2000100000 + cell_number))
+	subject_gid=
+	case $opt_user in
+	'') subject_uid=$((2000000000 + cell_number)) ;;
+	*:*) subject_uid=${opt_user%%:*} subject_gid=${opt_user#*:} ;;
+	*) subject_uid=$opt_user ;;
+	esac
+	case $subject_uid in
+	*[!0-9]*)
+		subject_gid=${subject_gid:-$(id -g -- "$subject_uid" 2>/dev/null || :)}
+		subject_uid=$(id -u -- "$subject_uid" 2>/dev/null) ||
+			not_started user run_trial 100 "there is no user $opt_user"
+		;;
+	esac
+	subject_gid=${subject_gid:-$subject_uid}
+	case $subject_gid in
+	*[!0-9]*) not_started user run_trial 100 "the group of --user $opt_user is not a number" ;;
+	esac
+	subject_user=${opt_user:-$subject_uid}
+	[ -n "$opt_user" ] || [ -z "$(find /proc -maxdepth 1 -uid "$subject_uid" -name '[0-9]*' 2>/dev/null)" ] ||
+		not_started user run_trial 125 "uid $subject_uid has processes already"
+}
