@@ -79,6 +79,24 @@ $confined" "$out"
 	assertNotContains "$out" 'CapBnd: 0000000000000000'
 }
 
+test_a_kernel_that_lacks_something_is_102() {
+	with_fault close_range:error=ENOSYS
+	assertEquals "$err" 102 "$status"
+	assertContains "$err" 'cannot close the inherited descriptors: Function not implemented'
+	with_fault prctl:error=EINVAL:when=4
+	assertEquals "$err" 102 "$status"
+	assertContains "$err" 'cannot install the filter'
+	# Landlock may be missing: namespaces stand behind it.
+	for error in ENOSYS EOPNOTSUPP; do
+		with_fault landlock_create_ruleset:error=$error
+		assertEquals "ran
+$confined" "$out"
+	done
+	with_fault landlock_create_ruleset:error=EPERM
+	assertEquals "$err" 111 "$status"
+	assertContains "$err" 'cannot wall off other processes'
+}
+
 # Steps are 1 for the full count; prctl has some two hundred, of which a part is tried without it.
 test_no_failing_call_leaves_a_subject_less_confined() {
 	refused=0 passed=0
