@@ -109,7 +109,18 @@ test_a_gap_would_be_seen() {
 }
 
 # Two modes at once: each call is done, and what is in force is one of them, whole.
-test_instances_at_once_leave_one_whole_policy() {
+test_instances_at_once_leave_one_whole_policy() { six_at_once; }
+
+# Nor do they need the lock for that.
+test_instances_at_once_without_a_lock_leave_one_whole_policy() {
+	background nsenter -n -t "$cell" flock /proc/self/ns/net sleep 60
+	holder=$pid
+	wait_for 10 lock_is_held
+	six_at_once
+	end_process "$holder"
+}
+
+six_at_once() {
 	for _ in 1 2 3; do
 		in_ns "$cell" nft flush ruleset
 		callers=
