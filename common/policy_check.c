@@ -2,6 +2,7 @@
 /* What else in a network namespace bears on the policy; see policy_check.h. */
 #include "policy_check.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
@@ -120,17 +121,23 @@ int policy_check_legacy(json_t *notes)
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const char *family = i == 0 ? "iptables" : "ip6tables";
 		autoclose fd = open(lists[i], O_RDONLY | O_CLOEXEC);
 		char names[256] = "";
 		ssize_t n = fd < 0 ? 0 : read(fd, names, sizeof(names) - 1);
 
+		/* A kernel without them has no such file; but where is none of the others either?
+		 */
+		if (n < 0 || (fd < 0 && (errno != ENOENT || access("/proc/self/net", X_OK) != 0)))
+			bad |= say(notes, words("legacy %s tables cannot be looked for: %s", family,
+						strerror(errno)));
 		for (ssize_t j = 0; j < n; j++)
 			if (names[j] == '\n')
 				names[j] = j + 1 < n ? ' ' : '\0';
 		if (n > 0)
 			bad |= say(notes,
 				   words("legacy %s tables, which nftables does not list: %s",
-					 i == 0 ? "iptables" : "ip6tables", names));
+					 family, names));
 	}
 	return bad == 0 ? 0 : -1;
 }

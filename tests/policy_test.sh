@@ -439,6 +439,12 @@ test_check_finds_ways_around_netfilter() {
 			in_cell tc qdisc del dev $device $kind
 		done
 	done
+	# Filters sit on other qdiscs too; not every kernel has one that takes them.
+	if in_cell tc qdisc add dev eth0 root handle 1: htb 2>/dev/null; then
+		red 'device eth0 has traffic-control filters' tc filter add dev eth0 parent 1: \
+			protocol ip u32 match u32 0 0 flowid 1:1
+		in_cell tc qdisc del dev eth0 root
+	fi
 	red 'has an XDP program' "$top/build/test/lib/attach_program" xdp eth0
 	in_cell "$top/build/test/lib/attach_program" off eth0
 	for device in eth0 lo; do
