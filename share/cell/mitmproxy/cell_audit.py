@@ -15,6 +15,9 @@ judged: a name that changes its mind in between gains nothing. Bytes that are ne
 are never relayed. Bodies are streamed. Whatever goes wrong in here, the request is not forwarded
 (503), and so it is when a record can't be written.
 
+Not bounded here: mitmproxy keeps one WebSocket message, and the head of one request, in memory
+while it passes. Limit the proxy's memory where that matters; a proxy that dies voids its trial.
+
 It also gives the certificates that older mitmproxy makes the key identifiers that strict clients
 want.
 
