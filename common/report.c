@@ -238,18 +238,24 @@ static noreturn void end_with(enum cell_exit code, char *line, int number)
 void die(enum cell_exit code, const char *format, ...)
 {
 	va_list list;
+	char *line;
 
 	va_start(list, format);
-	end_with(code, make_line(format, list, 0), 0);
+	line = make_line(format, list, 0);
+	va_end(list);
+	end_with(code, line, 0);
 }
 
 void die_errno(enum cell_exit code, const char *format, ...)
 {
 	int number = errno;
 	va_list list;
+	char *line;
 
 	va_start(list, format);
-	end_with(code, make_line(format, list, number), number);
+	line = make_line(format, list, number);
+	va_end(list);
+	end_with(code, line, number);
 }
 
 void warn(const char *format, ...)
