@@ -43,6 +43,7 @@ static int give_up(void)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2];
 	struct rlimit none = {0, 0};
+	sigset_t alarms;
 
 	if (syscall(SYS_capget, &header, data) != 0)
 		return -1;
@@ -53,6 +54,11 @@ static int give_up(void)
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
 	    setrlimit(RLIMIT_CORE, &none) != 0)
 		return -1;
+	/* An ignored or blocked SIGALRM is inherited from whoever started us. */
+	(void)sigemptyset(&alarms);
+	(void)sigaddset(&alarms, SIGALRM);
+	(void)signal(SIGALRM, SIG_DFL);
+	(void)sigprocmask(SIG_UNBLOCK, &alarms, NULL);
 	(void)alarm(NFT_SESSION_SECONDS);
 	return 0;
 }
@@ -61,7 +67,7 @@ static int give_up(void)
 static int keep_descriptors(int result, int text)
 {
 	/* Moved out of the way first: either may have a low number. */
-	int high_result = fcntl(result, F_DUPFD, 64), high_text = fcntl(text, F_DUPFD, 64);
+	int high_result = fcntl(result, F_DUPFD, 16), high_text = fcntl(text, F_DUPFD, 16);
 
 	if (high_result < 0 || high_text < 0 || dup2(high_text, 1) < 0 || dup2(high_text, 2) < 0 ||
 	    dup2(high_result, 3) < 0)

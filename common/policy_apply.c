@@ -12,6 +12,7 @@
  */
 #include "policy_apply.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -114,6 +115,20 @@ static int refuse_foreign(const struct policy_state *state, const char *table, s
 		table, state->listing.foreign_name);
 }
 
+/* True if a resolver rule would refuse the very proxy that is to be allowed. */
+static bool refuses_proxy(const struct ruleset *ruleset)
+{
+	char address[INET_ADDRSTRLEN];
+	bool found = false;
+
+	if (!ruleset->has_proxy)
+		return false;
+	(void)inet_ntop(AF_INET, &ruleset->proxy.address, address, sizeof(address));
+	for (size_t i = 0; i < ruleset->resolvers_count; i++)
+		found |= strcmp(ruleset->resolvers[i], address) == 0;
+	return found;
+}
+
 int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 		 struct policy_state *state, struct fault *fault)
 {
@@ -139,6 +154,11 @@ int policy_apply(const struct ruleset *wanted, const struct ruleset *first,
 			return fault_set(fault, CELL_USAGE, 0,
 					 "cannot %s: more than %d resolver addresses", what,
 					 RULESET_RESOLVERS_MAX);
+		if (refuses_proxy(&merged))
+			return fault_set(fault, CELL_USAGE, 0,
+					 "cannot %s: the proxy's address is among the refused "
+					 "resolvers",
+					 what);
 		if (is_wanted(&merged, state))
 			return 0;
 		text = plan(&merged, state);

@@ -293,6 +293,8 @@ test_resolvers_are_refused_by_address() {
 	expect 0 policy --refuse 127.0.0.77 check
 	expect 1 policy --refuse 127.0.0.78 check
 	assertContains "$out" 'differs: chain output lacks'
+	expect_error 100 'among the refused resolvers' policy --refuse 10.77.0.2 allow cell-proxy
+	expect 0 policy check
 	expect_error 103 'cannot read /nowhere' policy --resolv-conf /nowhere deny-all
 	expect_error 103 'cannot read' policy --resolv-conf "$work" deny-all
 }

@@ -183,6 +183,21 @@ test_resolver_behind_an_nft_table_is_refused() {
 	resolver_is_refused
 }
 
+test_other_resolvers_are_refused_by_option_in_both_families() {
+	in_ns "$cell" ip -6 address add fd00::53/128 dev lo
+	background nsenter -n -t "$cell" python3 "$top/tests/lib/policy_echo.py" "$work/resolvers" \
+		udp:127.0.0.53:53 tcp:127.0.0.53:53 'udp:[fd00::53]:53' 'tcp:[fd00::53]:53'
+	resolvers=$pid
+	wait_for 10 grep -q ready "$work/resolvers"
+	set -- udp:127.0.0.53:53 tcp:127.0.0.53:53 'udp:[fd00::53]:53' 'tcp:[fd00::53]:53'
+	policy deny-all >/dev/null
+	asked as_user "$four" "$@"
+	policy --refuse 127.0.0.53 --refuse fd00::53 allow cell-proxy >/dev/null
+	asked as_user 'EPERM ECONNREFUSED EPERM ECONNREFUSED' "$@"
+	expect 0 policy check
+	end_process "$resolvers"
+}
+
 # ---- what comes in ----
 
 test_siblings_reach_nothing_in_the_cell() {

@@ -272,6 +272,12 @@ test_inherited_descriptors_and_signals_do_not_matter() {
 	# An ignored SIGCHLD is inherited through exec; a child's end would be lost with it.
 	expect 0 in_ns "$cell" sh -c 'trap "" CHLD; exec cell-policy allow cell-proxy'
 	expect 0 in_ns "$cell" env --ignore-signal=CHLD cell-policy check
+	run in_ns "$cell" env --ignore-signal=ALRM NFT_FAULT=hang LD_PRELOAD="$lib/nft_fault_module.so" \
+		cell-policy check
+	assertEquals "$err" 99 "$status"
+	run in_ns "$cell" env --block-signal=ALRM NFT_FAULT=hang LD_PRELOAD="$lib/nft_fault_module.so" \
+		cell-policy check
+	assertEquals "$err" 99 "$status"
 	expect 0 in_ns "$cell" bash -c 'exec 3</dev/null 4</dev/null 60</dev/null; exec cell-policy check'
 }
 
