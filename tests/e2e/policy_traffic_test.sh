@@ -193,7 +193,8 @@ test_other_resolvers_are_refused_by_option_in_both_families() {
 	policy deny-all >/dev/null
 	asked as_user "$four" "$@"
 	policy --refuse 127.0.0.53 --refuse fd00::53 allow cell-proxy >/dev/null
-	asked as_user 'EPERM ECONNREFUSED EPERM ECONNREFUSED' "$@"
+	# The reset of the last would go to a refused address itself: its own.
+	asked as_user 'EPERM ECONNREFUSED EPERM silent' "$@"
 	expect 0 policy check
 	end_process "$resolvers"
 }
