@@ -210,9 +210,9 @@ fuzz:  ## each fuzzer for FUZZ_SECONDS (10); what it finds goes to build/fuzz
 	$(Q)$(MAKE) B=build/fuzz CC=clang OPT='$(SANITIZE) -fsanitize=fuzzer-no-link' CFLAGS=-Wno-error fuzzers
 	$(Q)printf '%s\n' $(FUZZERS) | xargs -P $$(nproc) -n 1 tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
+COVERAGE := -O0 -g --coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -DCELL_COVERAGE
 coverage: test-build  ## line coverage of common/ by the whole suite
-	$(Q)$(MAKE) B=build/coverage OPT='-O0 -g --coverage -fprofile-update=atomic -U_FORTIFY_SOURCE' \
-		sanitized
+	$(Q)$(MAKE) B=build/coverage OPT='$(COVERAGE)' sanitized
 	$(Q)CELL_BIN=$(CURDIR)/build/coverage/test CELL_TEST_BIN=$(CURDIR)/build/coverage/test \
 		CELL_UNIT=build/coverage/unit tests/run || :
 	$(Q)tests/coverage build/coverage

@@ -106,8 +106,8 @@ def header:
 	+ (if $summary.cause == null then "" else
 		@html "<p class=\"cause\"><b>\($summary.cause.step | text)</b> \($summary.cause.message | text(600))</p>" end)
 	+ (if ($subject.argv | list | length) == 0 then "" else @html "<pre class=\"command\">\(command)</pre>" end)
-	+ ([["subject", ending], ["began", $subject.started_at], ["user", (if $subject.user == null then null else
-			"\($subject.user | text)" + (if $subject.uid == null then "" else " (\($subject.uid | text))" end) end)],
+	+ ([["subject", ending], ["began", $subject.started_at], ["user", (if $subject.user == null then null else "\($subject.user | text)" +
+			(if $subject.uid == null or "\($subject.uid)" == $subject.user then "" else " (\($subject.uid | text))" end) end)],
 		["engine", $summary.engine], ["environment", ($subject.environment | list | map(text) | join(" "))]] | facts)
 	+ "</header>\n";
 
@@ -242,7 +242,7 @@ def timeline:
 		+ (if ($shortened | any(. == "hits.jsonl" or . == "refused.jsonl")) then "A log is too long to be read whole for this page: its middle is left out." else "" end);
 		(if $until == null or $zero == null or $until <= $zero or ($up + $down | length) == 0 then "" else
 			"<figure>" + chart(bars($up; $zero; $until); bars($down; $zero; $until))
-			+ @html "<figcaption><span>0 s</span><span><i class=\"up\"></i>\($up | length | plural("request"; "requests")) let through <i class=\"down\"></i>\($down | length | plural("refusal"; "refusals")) on record</span><span>\($until - $zero | duration)</span></figcaption></figure>" end)
+			+ @html "<figcaption><span>0 s</span><span><i class=\"up\"></i>\($up | length | plural("request"; "requests")) let through <i class=\"down\"></i>\($down | length | plural("refusal"; "refusals")) on record, log scale</span><span>\($until - $zero | duration)</span></figcaption></figure>" end)
 		+ (if ($rows | length) == 0 then "<p class=\"note\">Nothing was asked for and nothing refused.</p>" else "<ol class=\"events\">"
 			+ (if ($rows | length) <= 240 then [$rows[] | event($zero)] else
 				[$rows[:160][] | event($zero)] + [@html "<li class=\"gap\">\(($rows | length) - 240 | number) more lines in refused.jsonl and hits.jsonl</li>"]
