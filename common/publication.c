@@ -103,7 +103,9 @@ static int keep_authority(struct publication *publication, const struct state_au
 		return 0;
 	if (atomic_file_stage(&file, publication->state, STATE_AUTHORITY, authority->made,
 			      authority->length, 0600, true) != 0 ||
-	    atomic_file_commit(&file) != 0 || fsync(publication->state) != 0) {
+	    atomic_file_commit(&file) != 0 ||
+	    /* fsync(2): EINVAL where directories can't be synchronised; the file itself was. */
+	    (fsync(publication->state) != 0 && errno != EINVAL)) {
 		publication->in_state = true;
 		return failed(publication, file.verb, STATE_AUTHORITY);
 	}
