@@ -20,19 +20,19 @@ padding() {
 	printf '#%*s\n' "$(($1 - 2))" ''
 }
 
-# judge_readings MODE NEW OPERANDS...: pins in "start", and judges all readings of "start".
+# judge_readings MODE NEW OPERANDS...: pins in each "start.*", and judges all readings of them.
 judge_readings() {
 	mode=$1 new=$2
 	shift 2
 	rm -rf states
-	"$top/tests/lib/hosts_torn.py" "$mode" states start "$pin" --hosts '{}' "$@" >>counts || return 1
+	"$top/tests/lib/hosts_torn.py" "$mode" states "$pin" --hosts '{}' "$@" -- start.* || return 1
 	for library in glibc musl; do
 		helper=$CELL_TEST_BIN/lib/hosts_lookup
 		[ $library = glibc ] || helper=${helper}_musl
 		# shellcheck disable=SC2086 # names are words
 		find states -type f -print0 | xargs -0 "$helper" $names -- >$library || return 1
 	done
-	"$top/tests/lib/hosts_judge.py" proxy "$new" states/before states/after glibc musl >verdict 2>&1
+	"$top/tests/lib/hosts_judge.py" proxy "$new" glibc musl >verdict 2>&1
 }
 
 # at_every_byte WRITER FIRST LAST NEW OPERANDS...: a buffer's end meets each byte of what WRITER
@@ -40,16 +40,12 @@ judge_readings() {
 at_every_byte() {
 	writer=$1 size=$2 last=$3
 	shift 3
-	: >counts
+	rm -f start.*
 	while [ "$size" -le "$last" ]; do
-		{ padding "$size" && "$writer"; } >start
-		judge_readings pieces "$@" || {
-			fail "padding $size: $(tail -n 3 verdict)"
-			return
-		}
+		{ padding "$size" && "$writer"; } >"start.$size"
 		size=$((size + step))
 	done
-	awk '{ n += $3 } END { print n " readings" }' counts
+	judge_readings pieces "$@" || fail "$(tail -n 3 verdict)"
 }
 
 first() {
@@ -96,27 +92,36 @@ test_removal() {
 }
 
 test_reading_during_a_write() {
-	: >counts
+	rm -f start.*
 	for writer in first again removed far; do
-		"$writer" >start
-		judge_readings during 172.18.0.2 --address 172.18.0.2 proxy || fail "$writer: $(tail -n 3 verdict)"
-		judge_readings during - --remove proxy || fail "$writer: $(tail -n 3 verdict)"
+		"$writer" >"start.$writer"
 	done
+	judge_readings during 172.18.0.2 --address 172.18.0.2 proxy || fail "$(tail -n 3 verdict)"
+	judge_readings during - --remove proxy || fail "$(tail -n 3 verdict)"
 	# On a line of its own no part of the name is ever seen.
-	again >start
+	rm -f start.*
+	again >start.again
 	whole=$names
 	names="$whole p pr pro prox roxy oxy xy y"
 	judge_readings during 172.18.0.2 --address 172.18.0.2 proxy || fail "parts: $(tail -n 3 verdict)"
 	names=$whole
-	awk '{ n += $3 } END { print n " readings" }' counts
 }
 
-# The same judges find fault with a patch that uses any blank line and with a plain rewrite.
+# found_out TEXT MODE WRITER PADDING: the judges find that fault with the tool $pin.
+found_out() {
+	rm -f start.*
+	{ padding "$4" && "$3"; } >start.one
+	judge_readings "$2" 172.18.0.2
+	assertEquals "$pin: $(tail -n 1 verdict)" 1 $?
+	assertContains "$pin" "$(cat verdict)" "$1"
+}
+
+# The same judges find fault with a plain rewrite, and with a patch that uses any blank line at once.
 test_other_ways_are_found_out() {
 	cat >rewrite <<-'EOF'
 		#!/usr/bin/python3
 		import os, sys
-		fd = os.open(sys.argv[1], os.O_RDWR)
+		fd = os.open(sys.argv[2], os.O_RDWR)
 		lines = [l for l in os.pread(fd, 99999, 0).split(b"\n") if b"proxy" not in l and l.strip()]
 		text = b"\n".join(lines + [b"172.18.0.2      proxy", b""])
 		os.pwrite(fd, text, 0)
@@ -125,7 +130,7 @@ test_other_ways_are_found_out() {
 	cat >any_blank <<-'EOF'
 		#!/usr/bin/python3
 		import os, sys
-		fd = os.open(sys.argv[1], os.O_RDWR)
+		fd = os.open(sys.argv[2], os.O_RDWR)
 		text = os.pread(fd, 99999, 0)
 		at = text.index(b"\n" + b" " * 21 + b"\n") + 1
 		os.pwrite(fd, b"#72.18.0.2      proxy", at)
@@ -137,23 +142,12 @@ test_other_ways_are_found_out() {
 	EOF
 	chmod +x rewrite any_blank
 	real=$pin
-	{ padding 1000 && far; } >start
-	for pin in "$work/rewrite" "$work/any_blank"; do
-		sed -i 's/argv\[1\]/argv[2]/' "$pin"
-		judge_readings pieces 172.18.0.2
-		assertEquals "$pin: $(tail -n 1 verdict)" 1 $?
-		assertContains "$pin" "$(cat verdict)" 'states/'
-	done
-	pin=$real
-	{ padding 992 && again; } >start # the blank line is cut within the address
+	pin=$work/rewrite
+	found_out 'another entry answers differently' pieces far 1000
 	pin=$work/any_blank
-	judge_readings pieces 172.18.0.2
-	assertEquals "$(tail -n 1 verdict)" 1 $?
-	assertContains "$(cat verdict)" 'an address of nobody'
-	again >start
-	judge_readings during 172.18.0.2
-	assertEquals "$(tail -n 1 verdict)" 1 $?
-	assertContains "$(cat verdict)" 'an address of nobody'
+	found_out 'neither all old addresses nor the new one' pieces far 1000
+	found_out 'an address of nobody' pieces again 992 # cut within the address
+	found_out 'an address of nobody' during again 100
 	pin=$real
 }
 

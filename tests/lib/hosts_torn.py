@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every reading of a hosts file that a reader in pieces can come to while it is patched.
 
-usage: hosts_torn.py pieces|during DIRECTORY START TOOL [OPERAND...]   ("{}" stands for the file)
+usage: hosts_torn.py pieces|during DIRECTORY TOOL [OPERAND...] -- START...   ("{}" stands for a file)
 
-Runs TOOL under strace on a copy of START, learns its writes, and makes each state in between, with
+Runs TOOL under strace on a copy of each START, learns its writes, and makes each state in between, with
 every write also cut after each of its bytes. "pieces": a reader with a buffer of 1 KiB or 4 KiB takes
 each piece from a state not older than that of the piece before. "during": one reads in one piece but
 during one of the writes, so that it has bytes of before up to any place and newer ones from there.
-Every different text that can result is written to a file in DIRECTORY, beside "before" and "after".
+Every different text that can result is written to a file in DIRECTORY/START, beside "before" and
+"after".
 """
 import hashlib
 import os
@@ -78,9 +79,9 @@ def readings(all_states, piece):
     return done
 
 
-def main():
-    mode, directory, start, *command = sys.argv[1:]
-    os.makedirs(directory, exist_ok=True)
+def judge(mode, directory, start, command):
+    """Fills DIRECTORY with the readings of START; how many there are."""
+    os.makedirs(directory)
     copy, trace = directory + "/after", directory + ".trace"
     with open(start, "rb") as file:
         text = file.read()
@@ -92,6 +93,7 @@ def main():
         + [word.replace("{}", copy) for word in command],
         check=True, stdout=subprocess.DEVNULL)
     changes = list(states(text, writes(trace)))
+    os.unlink(trace)
     every = list(dict.fromkeys([text] + [cut for cuts in changes for cut in cuts]))
     with open(copy, "rb") as file:
         assert every[-1] == file.read(), "the trace does not tell all"
@@ -102,7 +104,14 @@ def main():
     for reading in found:
         with open(f"{directory}/{hashlib.sha256(reading).hexdigest()[:16]}", "wb") as file:
             file.write(reading)
-    print(f"{len(every)} states, {len(found)} readings")
+    return len(found)
+
+
+def main():
+    mode, directory, *rest = sys.argv[1:]
+    at = rest.index("--")
+    found = sum(judge(mode, f"{directory}/{start}", start, rest[:at]) for start in rest[at + 1:])
+    print(f"{found} readings of {len(rest) - at - 1} files")
 
 
 main()
