@@ -35,6 +35,7 @@ engine_start() {
 	! printf '%s\n' "$compose_names" | grep -q -x -e proxy -e cell ||
 		not_started engine run_trial 100 "the compose file's services are called like the cell's own, proxy or cell"
 	note project "$project"
+	note engine_docker "$("$docker" version -f '{{.Server.Version}}')"
 	compose_up || not_started network compose 1 "$(compose_complaint)"
 	proxy=$(compose_id proxy) cell=$(compose_id cell)
 	engine_proxy
@@ -266,6 +267,7 @@ engine_sealed() {
 			sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'
 		printf '%s' "$opt_env" | tr ' ' '\n'
 	} | sort -u | grep . >"$state/environment"
+	note engine_images "$("$docker" inspect -f '{{.Image}}' "$proxy" "$cell" "$main" | xargs)"
 	started=$("$docker" inspect -f '{{.State.StartedAt}}' "$proxy" "$cell")
 }
 

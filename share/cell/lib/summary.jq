@@ -77,5 +77,6 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 	steps: ($steps | lines | map(split(" ") | {step: .[0], seconds: (.[1] | number), exit: (.[2] | number)})),
 	files: ($files | lines | map(capture("^(?<bytes>[0-9]+) (?<sha256>[0-9a-f]{64})  (?<name>.*)$")
 		| {(.name): {bytes: (.bytes | number), sha256: .sha256}}) | add // {}),
-	versions: {kernel: $kernel, nftables: $nftables, mitmproxy: $mitmproxy, cell: $version}
+	versions: ({kernel: $kernel, nftables: $nftables, mitmproxy: $mitmproxy, cell: $version}
+		+ ($fact | with_entries(select(.key | startswith("engine_")) | .key |= ltrimstr("engine_"))))
 }

@@ -137,7 +137,7 @@ summary_make() {
 		cd "$state" || exit
 		for summary_name in *; do
 			case $summary_name in
-			outcome | cause_* | subject_* | identity | proxy_address | policy_unchanged | same_namespace | after | proxy_alive | interrupt)
+			outcome | cause_* | subject_* | identity | proxy_address | policy_unchanged | same_namespace | after | proxy_alive | interrupt | engine_*)
 				printf '%s\n' "$summary_name"
 				head -n 1 "$summary_name" | tr -d '\n'
 				echo
@@ -147,8 +147,7 @@ summary_make() {
 	) >"$state/facts"
 	jq -n -c --arg trial "$CELL_TRIAL" --arg engine "$opt_engine" --argjson exit "$summary_exit" \
 		--arg version "$(version)" --arg kernel "$(uname -r)" \
-		--arg nftables "$(dpkg-query -W -f '${Version}' libnftables1 2>/dev/null || echo unknown)" \
-		--arg mitmproxy "$(summary_mitmproxy)" \
+		--arg nftables "$(summary_package libnftables1)" --arg mitmproxy "$(summary_package mitmproxy)" \
 		--arg captured "$([ -n "$opt_interactive" ] || echo 1)" \
 		--arg host "${CELL_PROXY_HOST:-cell-proxy}" --argjson port "${CELL_PROXY_PORT:-8080}" \
 		--argjson requests "${summary_requests:-0}" \
@@ -170,5 +169,11 @@ summary_make() {
 	mv "$out/summary.json.new" "$out/summary.json"
 }
 
-# The version of the package, since asking mitmdump costs half a second.
-summary_mitmproxy() { dpkg-query -W -f '${Version}' mitmproxy 2>/dev/null || echo unknown; }
+# The version of the package, since asking mitmdump costs half a second; in containers the image's count.
+summary_package() {
+	if [ "$opt_engine" = compose ]; then
+		echo "in the image"
+	else
+		dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo unknown
+	fi
+}
