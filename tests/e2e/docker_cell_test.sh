@@ -96,13 +96,19 @@ attack() {
 ways_open='web_tcp web_http web_udp names_udp names_tcp web_icmp gateway_icmp sibling_tcp sibling_udp
 	sibling_icmp proxy_icmp resolver_udp resolver_txt resolver_tcp resolver_port_udp resolver_port_tcp
 	resolver_mapped resolver_mapped_tcp resolver_from_loopback resolver_connected resolver_libc
-	priority record_route mptcp fragments fast_open ipv6_mapped'
+	priority record_route mptcp fragments fast_open ipv6_mapped abstract_unix'
 ways_logged='device-bound device-unicast-if device-pktinfo'
 ways_wire='proxy_udp dont_route broadcast multicast udplite ipv6_multicast ipv6_icmp'
 
 test_before_the_seal_every_way_is_open() {
 	run docker exec before curl -sS --noproxy '*' https://world.example/before-direct
 	assertEquals "$err" 'the world outside' "$out"
+	docker exec -d before python3 -c 'import socket, time
+door = socket.socket(socket.AF_UNIX)
+door.bind("\0door")
+door.listen()
+time.sleep(1000)'
+	wait_for 5 in_cell_namespace grep -q @door /proc/net/unix
 	attack before before ''
 	for way in $ways_open; do
 		assertContains "$way" "$(cat "$work/before.ways")" "$way open"
@@ -208,6 +214,22 @@ test_sealed_nothing_else_leaves_as_a_user() {
 	need_main || return 0
 	attack user "$main" '' -u 1000
 	sealed user
+}
+
+# What an engine leaves open there differs; what is said of cell-exec is the same for all.
+test_the_last_link_closes_the_doors_that_packets_do_not_go_through() {
+	need_main || return 0
+	doors=vsock,io_uring,request_key,xdp,packet,user_namespace
+	docker exec "$main" python3 /test/docker_adversary.py doors only=$doors >"$work/doors"
+	assertContains "without it: $(cat "$work/doors")" "$(cat "$work/doors")" ' sent'
+	for user in 0 1000; do
+		unprivileged=
+		[ "$user" = 0 ] || unprivileged=--unprivileged
+		# shellcheck disable=SC2086 # one word or none
+		run docker exec -u "$user" "$main" /opt/cell/bin/cell-exec --caps keep $unprivileged -- \
+			python3 /test/docker_adversary.py doors only=$doors
+		assertEquals "uid $user: $out $err" 6 "$(printf '%s\n' "$out" | grep -c ' denied ')"
+	done
 }
 
 test_refusals_are_counted_and_recorded() {

@@ -42,15 +42,27 @@ assert_clean() {
 test_a_subject_through_the_proxy() {
 	printf 'to the subject\n' >"$work/stdin"
 	# shellcheck disable=SC2016 # for the subject's shell
-	run trial -u 1000 -E "WORD=two words" -E 'LINES=one
-two' -- sh -c 'cat; echo "$(id -u) $WORD $TASK $LINES"; curl -sS https://world.example/trial
+	mkdir "$work/data"
+	echo bound >"$work/data/file"
+	echo 'import sys; print("one of our own", file=sys.stderr)' >"$work/addon.py"
+	run trial -u 1000 --bind "$work/data:/data:ro" -C /data --addon "$work/addon.py" \
+		--proxy-arg --set=anticache=true --closed tcp://203.0.113.10:7 --closed udp://203.0.113.10:7 \
+		--open https://world.example/checked --before 'ip link >/dev/null 2>&1 || ls /sys/class/net' -E "WORD=two words" -E 'LINES=one
+two' -- sh -c 'cat; cat file; echo "$(id -u) $WORD $TASK $LINES"; curl -sS https://world.example/trial
 		curl -sS --noproxy "*" http://203.0.113.10/around; echo to stderr >&2; exit 3' <"$work/stdin"
 	assertEquals "$err" 3 "$status"
 	assertEquals 'to the subject
+bound
 1000 two words 7 one
 two
 the world outside' "$out"
 	assertFalse 'world_heard around'
+	assertContains "$(cat "$dir/proxy.log")" 'one of our own'
+	assertTrue '--open was tried' 'world_heard "GET /checked"'
+	for closed in tcp udp; do
+		assertContains "$closed" "$(jq -c 'select(.step == "probe.compare") | .targets[] | [.target, .verdict]' \
+			"$dir/evidence.jsonl")" "[\"$closed://203.0.113.10:7\",\"closed\"]"
+	done
 	assertEquals 1000 "$(fact .subject.uid)"
 	assertEquals true "$(fact '.refused.packets > 0')"
 	assertContains "$(cat "$dir/refused.jsonl")" 203.0.113.10
@@ -59,6 +71,7 @@ the world outside' "$out"
 	assertEquals 'compose exited 3 true true' "$(fact '[.engine, .outcome, .exit, .sealed, .subject.started] | join(" ")' | xargs)"
 	assertEquals 'the digests' 0 "$(cd "$dir" && sha256sum --quiet -c sha256sums >/dev/null 2>&1; echo $?)"
 	assertEquals 1 "$(fact .proxy.requests)"
+	assertEquals 'proxy, cell and main' 3 "$(fact '.versions.images' | wc -w)"
 	assertEquals true "$(fact .namespace.same_at_end)"
 	assertEquals true "$(fact .policy.unchanged)"
 	assertEquals 'ways without a verdict' 0 "$(fact '.probe.still_open + .probe.vacuous + .probe.lost')"
