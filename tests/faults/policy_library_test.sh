@@ -112,6 +112,20 @@ test_no_fault_of_the_library_passes_for_a_listing() {
 	assertEquals 'mode: unknown' "$(head -n 1 "$work/out")"
 }
 
+# The real thing: what the library lists is our rule, word by word, but not all of the rule.
+test_rule_that_the_library_cannot_show_is_found() {
+	policy deny-all >/dev/null
+	number=$(in_ns "$cell" nft -a list chain inet cell_egress output |
+		sed -n 's/.*oif "lo".* handle //p')
+	expect 0 in_ns "$cell" python3 "$top/tests/lib/strange_rule.py" cell_egress output "$number"
+	expect 1 policy check
+	assertContains "$out" 'differs: '
+	expect 0 policy show
+	assertEquals 'mode: unknown' "$(head -n 1 "$work/out")"
+	expect 0 policy deny-all
+	expect 0 policy check
+}
+
 # The real thing, where the installed library is one that does.
 test_set_of_a_newer_nftables_is_survived() {
 	policy deny-all >/dev/null
