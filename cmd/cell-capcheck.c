@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "privileges.h"
 #include "process_power.h"
 #include "report.h"
 #include "shared_file.h"
@@ -263,6 +264,8 @@ int main(int argc, char **argv)
 		read_text(file, &power);
 	else if (!process_power_read(pid, &power, &fault))
 		die_fault(subject, &fault);
+	if (privileges_renounce(0) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	for (int set = 0; set < PROCESS_SETS; set++)
 		bad |= power.sets[set] & denied;
 	answer(&power, bad, denied);

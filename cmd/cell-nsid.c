@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "namespace_id.h"
+#include "privileges.h"
 #include "report.h"
 
 static const char usage[] =
@@ -178,6 +179,8 @@ int main(int argc, char **argv)
 
 	report_begin("cell-nsid");
 	arguments_begin(&arguments);
+	if (privileges_renounce(UINT64_MAX) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	while ((option = arguments_next(&arguments)) != -1)
 		switch (option) {
 		case OPT_PID:

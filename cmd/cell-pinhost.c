@@ -14,6 +14,7 @@
 #include "hosts_patch.h"
 #include "ipv4_address.h"
 #include "nsswitch.h"
+#include "privileges.h"
 #include "published.h"
 #include "report.h"
 #include "shared_file.h"
@@ -59,6 +60,8 @@ static void parse(int argc, char **argv, struct call *call)
 	call->request.file = "/etc/hosts";
 	call->request.timeout = INT64_C(5000000000);
 	arguments_begin(&arguments);
+	if (privileges_renounce(UINT64_MAX) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	while ((option = arguments_next(&arguments)) != -1)
 		switch (option) {
 		case OPT_CHECK:

@@ -13,6 +13,7 @@
 #include "policy_judge.h"
 #include "policy_proxy.h"
 #include "policy_words.h"
+#include "privileges.h"
 #include "published.h"
 #include "report.h"
 #include "resolver_file.h"
@@ -181,6 +182,8 @@ static void parse_options(int argc, char **argv)
 	int option;
 
 	arguments_begin(&arguments);
+	if (privileges_renounce(UINT64_MAX) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	add_refused("127.0.0.11");
 	while ((option = arguments_next(&arguments)) != -1) {
 		task.values[option - ARGUMENTS_FIRST] = optarg != NULL ? optarg : "";

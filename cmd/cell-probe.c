@@ -9,6 +9,7 @@
 #include "bounded_input.h"
 #include "cleanup.h"
 #include "host_name.h"
+#include "privileges.h"
 #include "probe_compare.h"
 #include "probe_outcome.h"
 #include "probe_surroundings.h"
@@ -236,6 +237,8 @@ int main(int argc, char **argv)
 
 	report_begin("cell-probe");
 	arguments_begin(&arguments);
+	if (privileges_renounce(UINT64_MAX) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	while ((option = arguments_next(&arguments)) != -1) {
 		switch (option) {
 		case OPT_EXPECT:

@@ -14,6 +14,7 @@
 #include "host_name.h"
 #include "hosts_lookup.h"
 #include "ipv4_address.h"
+#include "privileges.h"
 #include "proxy_check.h"
 #include "published.h"
 #include "report.h"
@@ -182,5 +183,7 @@ int main(int argc, char **argv)
 	else
 		read_published(directory, &question.proxy);
 	question.authority = read_authority(directory);
+	if (privileges_renounce(0) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	check(argv[optind], &question);
 }

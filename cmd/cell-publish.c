@@ -13,6 +13,7 @@
 #include "arguments.h"
 #include "certificate_authority.h"
 #include "ipv4_address.h"
+#include "privileges.h"
 #include "proxy_health.h"
 #include "published.h"
 #include "publisher.h"
@@ -270,6 +271,8 @@ int main(int argc, char **argv)
 		take_option(&settings, option, optarg);
 	judge_combination(&settings, optind < argc);
 	certificate_begin();
+	if (settings.check && privileges_renounce(UINT64_MAX) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	if (settings.check)
 		check(&settings);
 	directory = publish(&settings);

@@ -119,6 +119,13 @@ static enum privileges_verdict drop_sets(uint64_t drop)
 	return PRIVILEGES_OK;
 }
 
+int privileges_renounce(uint64_t kept)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return kept == UINT64_MAX || drop_sets(~kept) == PRIVILEGES_OK ? 0 : -1;
+}
+
 static enum privileges_verdict set_ids(const struct privileges_plan *plan)
 {
 	/* An empty list may be emptied by anybody: by nobody asking. */

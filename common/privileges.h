@@ -45,6 +45,13 @@ int privileges_effective(uint64_t *set);
  */
 enum privileges_verdict privileges_drop(const struct privileges_plan *plan);
 
+/*
+ * For a tool that runs no other program: sets no_new_privs, and takes all capabilities but KEPT (a
+ * mask; UINT64_MAX: none is taken) out of the effective, permitted, inheritable and ambient sets.
+ * 0, or -1 with errno.
+ */
+int privileges_renounce(uint64_t kept);
+
 /* The failed step, to stand behind "cannot ": "empty the bounding set". */
 const char *privileges_verdict_text(enum privileges_verdict verdict);
 
