@@ -3,7 +3,6 @@
 #include "report_text.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "cleanup.h"
@@ -32,7 +31,7 @@ static int print_scalar(const json_t *value)
 }
 
 /* An array element that is an object: its values in one line; deeper ones are not made by us. */
-static int print_element(const json_t *element)
+static int print_element(json_t *element)
 {
 	const char *key;
 	json_t *value;
@@ -40,8 +39,7 @@ static int print_element(const json_t *element)
 
 	if (!json_is_object(element))
 		return print_scalar(element);
-	/* jansson's loop macros want a pointer to something they could change; nothing does. */
-	json_object_foreach ((json_t *)(uintptr_t)element, key, value) {
+	json_object_foreach (element, key, value) {
 		if (!first)
 			(void)putchar(' ');
 		if (print_scalar(value) != 0)
@@ -52,7 +50,7 @@ static int print_element(const json_t *element)
 }
 
 /* "KEY ELEMENT" and the end of the line. */
-static int print_line(const char *key, const json_t *element)
+static int print_line(const char *key, json_t *element)
 {
 	int result;
 
@@ -64,7 +62,7 @@ static int print_line(const char *key, const json_t *element)
 
 /* Records nest as deep as report.h says: objects in fields. */
 // NOLINTNEXTLINE(misc-no-recursion)
-int report_text_field(const char *key, const json_t *value)
+int report_text_field(const char *key, json_t *value)
 {
 	const char *name;
 	json_t *item;
@@ -78,7 +76,7 @@ int report_text_field(const char *key, const json_t *value)
 	}
 	if (!json_is_object(value))
 		return print_line(key, value);
-	json_object_foreach ((json_t *)(uintptr_t)value, name, item) {
+	json_object_foreach (value, name, item) {
 		autofree char *path = NULL;
 
 		if (asprintf(&path, "%s.%s", key, name) < 0 || report_text_field(path, item) != 0)

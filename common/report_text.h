@@ -9,6 +9,6 @@
  * Prints VALUE on stdout under KEY: "KEY VALUE", "KEY.SUB VALUE" for objects, one line an element
  * for arrays. 0, or -1 with ENOMEM; a failed write is for the caller to find on stdout.
  */
-int report_text_field(const char *key, const json_t *value);
+int report_text_field(const char *key, json_t *value);
 
 #endif

@@ -124,7 +124,7 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 	n = real(fd, message, flags);
 	if (getenv("IFLA_FAULT") == NULL)
 		return n;
-	for (rest = (int)n; NLMSG_OK(h, rest); h = NLMSG_NEXT(h, rest)) {
+	for (rest = (int)n; rest > 0 && NLMSG_OK(h, (unsigned int)rest); h = NLMSG_NEXT(h, rest)) {
 		struct ifinfomsg *info = NLMSG_DATA(h);
 		int left = (int)IFLA_PAYLOAD(h);
 

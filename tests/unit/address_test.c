@@ -48,8 +48,8 @@ static void test_other_spellings_are_malformed(void)
 		"+1.2.3.4",
 		"1.2.3.-4",
 		"256.0.0.1",
-		"\xef\xbb\xbf"
-		"1.2.3.4",
+		("\xef\xbb\xbf"
+		 "1.2.3.4"),
 		"1.2.3.4\t",
 		"1,2.3.4",
 		"1.2.3.4294967297",

@@ -241,8 +241,8 @@ static void test_other_listings_are_not_read(void)
 		"{\"nftables\": [{\"chain\": {}}]}",
 		"{\"nftables\": [{\"rule\": {\"family\": \"inet\", \"table\": \"cell_egress\"}}]}",
 		"{\"nftables\": [{\"table\": {\"family\": \"inet\", \"name\": \"other\"}}]}",
-		"{\"nftables\": [{\"set\": {\"family\": \"ip\", \"table\": \"cell_egress\", "
-		"\"name\": \"proxy4\"}}]}",
+		("{\"nftables\": [{\"set\": {\"family\": \"ip\", \"table\": \"cell_egress\", "
+		 "\"name\": \"proxy4\"}}]}"),
 		"{\"nftables\": []} x",
 	};
 
