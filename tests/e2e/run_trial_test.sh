@@ -259,6 +259,22 @@ test_output_is_bounded_in_the_evidence_alone() {
 	assertEquals 67108864 "$(stat -c %s "$out_dir/subject/stdout")"
 }
 
+# --- the proof: a way that stays open, is lost, or was never shown open stops the trial
+
+# not_proven VERDICT OPTION TARGET
+not_proven() {
+	rm -f ran
+	expect 125 trial -o "$out_dir" "$2" "$3" -- touch ran
+	assertFalse 'the subject never ran' '[ -e ran ]'
+	assertEquals "$1: cause" probe.compare "$(field .cause.step)"
+	assertEquals "$1: verdict of $3" "$1" "$(jq -r 'select(.step == "probe.compare") | .offending[0].verdict' \
+		"$out_dir/evidence.jsonl")"
+	assertContains "$err" 'after    NO'
+}
+test_a_way_still_open_never_starts_the_subject() { not_proven still-open --closed 'loopback:'; }
+test_a_way_that_is_lost_never_starts_the_subject() { not_proven lost --open udp://127.0.0.1:9; }
+test_a_way_never_shown_open_never_starts_the_subject() { not_proven vacuous --closed 'tcp://127.0.0.1:9?dev=lo'; }
+
 # --- the gate, through the relay: the good subject first (every test above), then the bad one
 
 test_net_raw_in_the_bounding_set_never_starts() {

@@ -98,8 +98,6 @@ engine_targets() {
 	cat "$run/far"
 	sed "s/{sibling}/$("$docker" inspect -f \
 		'{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$beacon")/" "$cell_share/targets/docker.txt"
-	printf '%s' "$opt_closed" | sed 's/$/ closed/'
-	printf '%s' "$opt_open" | grep -v '^https\{0,1\}://' | sed 's/$/ open/' || :
 }
 
 engine_before() {

@@ -150,8 +150,6 @@ engine_targets() {
 	printf 'icmp://%s closed\n' "$near"
 	[ -z "$v6" ] || printf 'icmp://%s closed\n' "[$v6::1]"
 	cat "$cell_share/targets/netns.txt"
-	printf '%s' "$opt_closed" | sed 's/$/ closed/'
-	printf '%s' "$opt_open" | grep -v '^https\{0,1\}://' | sed 's/$/ open/' || :
 }
 
 # engine_before: the caller's own preparation, in the cell's network but outside the sandbox.

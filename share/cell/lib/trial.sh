@@ -55,7 +55,12 @@ fi
 say_step pin 'done' "$CELL_PROXY_HOST is $proxy_address"
 
 # --- the ways out: shown open, then closed
-engine_targets >"$state/targets" || exit
+# The caller's own targets first: what is said first of a target counts.
+{
+	printf '%s' "$opt_closed" | sed 's/$/ closed/'
+	printf '%s' "$opt_open" | grep -v '^https\{0,1\}://' | sed 's/$/ open/' || :
+	engine_targets
+} >"$state/targets"
 # probe before|after RUNNER SECONDS: as long as its slowest target, at most SECONDS.
 probe() {
 	CELL_STEP=$1
