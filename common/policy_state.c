@@ -73,7 +73,7 @@ static int take_flags(const struct netfilter_table *ours, struct policy_state *s
 		      struct fault *fault)
 {
 	struct nft_result result;
-	char command[80];
+	char command[128];
 	int bad = 0;
 
 	state->mode = POLICY_UNKNOWN;
