@@ -245,6 +245,14 @@ test_device_is_the_routes_not_a_name() {
 	expect 0 policy check
 }
 
+test_device_that_no_rule_can_name_is_unsupported() {
+	in_cell ip link set eth0 down
+	in_cell ip link set eth0 name 'a"{b'
+	in_cell ip link set 'a"{b' up
+	expect_error 102 'a name that no rule can hold' policy allow cell-proxy
+	mode deny-all
+}
+
 # ---- gates ----
 
 test_subject_must_be_here() {
@@ -265,7 +273,16 @@ test_subject_must_be_here() {
 	for subject in nonsense "$work/egress/proxy-ipv4" /nowhere 4194304; do
 		expect_error 103 'cannot identify' policy --subject "$subject" deny-all
 	done
+	# Without /proc it cannot be told where this is; nothing else needs /proc.
+	for call in "--subject $cell deny-all" "--subject net:[1] deny-all"; do
+		# shellcheck disable=SC2086 # options and a verb
+		expect_error 103 'cannot identify' in_cell unshare --mount sh -c \
+			'umount -l /proc && exec "$@"' sh "$CELL_BIN/cell-policy" $call
+	done
 	assertEquals 'nothing was applied' '' "$(in_cell nft list tables)"
+	expect 0 in_cell unshare --mount sh -c 'umount -l /proc && exec "$@"' sh \
+		"$CELL_BIN/cell-policy" deny-all
+	assertContains "$out" 'note: legacy iptables tables cannot be looked for'
 }
 cell_id() { in_cell cell-nsid --cookie; }
 
@@ -293,6 +310,9 @@ test_resolvers_are_refused_by_address() {
 	expect 0 policy --refuse 127.0.0.77 check
 	expect 1 policy --refuse 127.0.0.78 check
 	assertContains "$out" 'differs: chain output lacks'
+	echo 'nameserver 127.0.0.99' >"$work/resolv.conf"
+	expect 0 policy --resolv-conf "$work/resolv.conf" --dry-run deny-all
+	assertContains "$out" 'ip daddr { 127.0.0.11, 127.0.0.99 } goto refuse_resolver'
 	expect_error 100 'among the refused resolvers' policy --refuse 10.77.0.2 allow cell-proxy
 	expect 0 policy check
 	expect_error 103 'cannot read /nowhere' policy --resolv-conf /nowhere deny-all

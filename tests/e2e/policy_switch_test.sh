@@ -138,6 +138,37 @@ six_at_once() {
 	cat "$work"/caller.* | grep -c '^ok'
 }
 
+# Others change their tables without pause: each answer is right, or it is that there is none.
+test_changes_by_others_never_make_a_wrong_answer() {
+	policy allow cell-proxy >/dev/null
+	background nsenter -n -t "$cell" sh -c 'while :; do
+		nft "add table ip passing; add chain ip passing out { type filter hook output priority 0; }"
+		nft delete table ip passing
+	done'
+	changer=$pid
+	answers=
+	for _ in $(seq 15); do
+		run policy --json check
+		case $status in
+		0) answers="$answers+" ;;
+		111) assertContains "$err" 'it changes all the time' ;;
+		*) fail "exit $status: $out" ;;
+		esac
+		run policy deny-all
+		case $status in
+		0) assertEquals 'mode: deny-all' "$(sed -n 2p "$work/out")" ;;
+		111) assertContains "$err" 'changes all the time' ;;
+		*) fail "exit $status: $err" ;;
+		esac
+		run policy allow cell-proxy
+		assertTrue "exit $status: $err" "[ $status = 0 ] || [ $status = 111 ]"
+	done
+	assertNotEquals 'never an answer' '' "$answers"
+	end_process "$changer"
+	expect 0 policy allow cell-proxy
+	expect 0 policy check
+}
+
 # A subject can hold the lock that instances take turns by; that delays them, no more.
 test_a_held_lock_stops_nobody() {
 	background nsenter -n -t "$cell" flock /proc/self/ns/net sleep 60
