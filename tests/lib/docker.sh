@@ -81,16 +81,21 @@ world_heard() {
 docker_stop() {
 	[ -n "$engine" ] || return 0
 	[ -z "${docker_unshare:-}" ] || end_process "$docker_unshare"
-	docker_cgroups "$(cat "$engine/cgroup" 2>/dev/null)"
+	# Its last processes may still be ending.
+	wait_for 5 docker_cgroups "$(cat "$engine/cgroup" 2>/dev/null)"
 	rm -rf "$engine"
 }
 
+# docker_cgroups NAME: removes the engine's cgroups; 1 if one is in use.
 docker_cgroups() {
+	[ -n "$1" ] || return 0
+	docker_left=0
 	for docker_cgroup in /sys/fs/cgroup"$1" /sys/fs/cgroup/*"$1"; do
 		[ -d "$docker_cgroup" ] || continue
 		find "$docker_cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
+		[ ! -d "$docker_cgroup" ] || docker_left=1
 	done
-	:
+	return "$docker_left"
 }
 
 docker_sweep() {
