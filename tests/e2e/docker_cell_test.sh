@@ -312,4 +312,15 @@ test_deny_all_is_not_answered_with_proxy_access() {
 	expect 100 policy allow other-proxy
 }
 
+test_up_again_seals_again_and_opens_nothing() {
+	need_main || return 0
+	expect 0 compose up -d main
+	assertEquals "$main" "$(compose_id main)"
+	steps=$(docker logs "$(compose_id seal)" | jq -r .step | tail -n 9 | uniq | xargs)
+	assertEquals 'pin policy kept closed check' "$steps"
+	in_cell_namespace python3 "$top/tests/lib/docker_adversary.py" reseal only=resolver_udp,web_udp >/dev/null
+	assertFalse 'world_heard reseal-'
+	expect 0 docker exec "$main" curl -fsS https://world.example/
+}
+
 . "$CELL_TEST_SHUNIT2"

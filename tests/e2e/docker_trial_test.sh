@@ -124,6 +124,20 @@ test_what_cannot_start_says_why() {
 	assert_clean
 }
 
+# The engine itself says what overlaps; only Compose is left out here.
+test_networks_that_overlap_are_passed_over() {
+	docker network create --subnet 198.18.0.0/28 taken >/dev/null
+	docker network create --subnet 198.18.128.0/17 large >/dev/null
+	(
+		state=$work CELL_TRIAL=00000000
+		. "$top/share/cell/lib/compose_project.sh"
+		compose() { host docker network create --subnet "$CELL_SUBNET" found 2>>"$state/compose.log"; }
+		compose_up && echo "$CELL_SUBNET after $subnet_tries"
+	) >"$work/found"
+	assertEquals '198.19.85.96/28 after 2' "$(cat "$work/found")"
+	docker network rm taken large found >/dev/null
+}
+
 test_time_is_up() {
 	# Deaf to TERM, with a daemon in a session of its own, and a file for the verifier.
 	expect 124 trial -t 1 --grace 1 --after 'cat /tmp/left; curl -sS http://127.0.0.1:53/' -- \

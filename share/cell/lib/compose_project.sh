@@ -83,7 +83,8 @@ compose_write() {
 # compose_up: proxy and cell, on the first /28 that no network of this engine overlaps: the engine
 # judges that, at once for all who ask.
 compose_up() {
-	subnet=$((0x$CELL_TRIAL % 8192)) subnet_tries=0
+	subnet=$((0x$CELL_TRIAL % 8192))
+	subnet_tries=0
 	while :; do
 		CELL_SUBNET="198.$((18 + subnet / 4096)).$((subnet / 16 % 256)).$((subnet % 16 * 16))/28"
 		export CELL_SUBNET
@@ -92,7 +93,8 @@ compose_up() {
 		grep -q -i -e 'overlaps' -e 'non-overlapping' "$state/compose.log" || return 1
 		subnet_tries=$((subnet_tries + 1))
 		[ "$subnet_tries" -le 200 ] || return 1
-		subnet=$(((subnet + 1) % 8192))
+		# A stride that meets every one of them, and leaves a crowded region at once.
+		subnet=$(((subnet + 2731) % 8192))
 	done
 }
 
