@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "namespace_id.h"
 #include "report.h"
 #include "watch_confine.h"
 #include "watch_follow.h"

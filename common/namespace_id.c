@@ -11,14 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-
-#ifndef SO_NETNS_COOKIE
-#define SO_NETNS_COOKIE 71
-#endif
 
 enum { PID_DIGITS = 7 }; /* of 4194304, the kernel's PID_MAX_LIMIT (proc_sys_kernel(5)) */
 

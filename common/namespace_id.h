@@ -9,8 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "cleanup.h"
+
+#ifndef SO_NETNS_COOKIE /* socket(7) has it since Linux 5.14; older C libraries do not */
+#define SO_NETNS_COOKIE 71
+#endif
 
 enum { NAMESPACE_TEXT = 40 }; /* bytes for namespace_format, "net:[N]" with a 20-digit N */
 

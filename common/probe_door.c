@@ -26,6 +26,10 @@
 #include "cleanup.h"
 #include "probe_result.h"
 
+#ifndef AF_MCTP /* musl 1.2.3 */
+#define AF_MCTP 45
+#endif
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Protocol 0 is always tried; some families only know others (their headers in linux/). */
