@@ -114,6 +114,7 @@ static void open_sockets(struct watch *watch)
 					       "this network namespace");
 		die_errno(code_of(errno), "cannot watch the ruleset");
 	}
+	recorder->tally.heard_generation = recorder->tally.first_generation;
 	if (watch_recorder_count(recorder) != 0)
 		die_errno(CELL_SYSTEM, "cannot read the counters of table %s", recorder->table);
 	recorder->packets = watch_group_open(watch->group);

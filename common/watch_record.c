@@ -210,13 +210,16 @@ static json_t *make_tables(const struct watch_change *change)
 	return tables;
 }
 
-json_t *watch_record_change(const struct watch_change *change)
+json_t *watch_record_change(const struct watch_change *change, uint32_t missed)
 {
 	json_t *fields = json_object();
+	int result = put(fields, "generation", json_integer(change->generation)) |
+		     put(fields, "tables", make_tables(change)) |
+		     put(fields, "objects", make_kinds(change)) |
+		     put(fields, "process", json_integer(change->process)) |
+		     put(fields, "program", make_text(change->program));
 
-	return if_whole(fields, put(fields, "generation", json_integer(change->generation)) |
-					put(fields, "tables", make_tables(change)) |
-					put(fields, "objects", make_kinds(change)) |
-					put(fields, "process", json_integer(change->process)) |
-					put(fields, "program", make_text(change->program)));
+	if (missed > 0)
+		result |= put(fields, "missed", json_integer(missed));
+	return if_whole(fields, result);
 }

@@ -19,7 +19,8 @@ struct watch_tally {
 	uint64_t received[WATCH_CLASSES]; /* packets that reached the watcher */
 	uint64_t recorded[WATCH_CLASSES]; /* packets written as records */
 	uint32_t first_generation, generation;
-	uint64_t changes; /* changes of the ruleset written as records */
+	uint64_t changes;	   /* changes of the ruleset written as records */
+	uint32_t heard_generation; /* of the last change that was heard of */
 };
 
 /*
@@ -41,7 +42,10 @@ json_t *watch_record_tally(const struct watch_tally *tally);
 /* A packet; DEVICE is its outgoing device's name, or NULL. */
 json_t *watch_record_packet(const struct watch_entry *entry, const char *device);
 
-/* A change of the ruleset. */
-json_t *watch_record_change(const struct watch_change *change);
+/*
+ * A change of the ruleset. MISSED of them, just before it, were not heard of: its own objects may
+ * then be those of more than one.
+ */
+json_t *watch_record_change(const struct watch_change *change, uint32_t missed);
 
 #endif

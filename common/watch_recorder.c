@@ -91,10 +91,16 @@ static void take_packet(const struct watch_entry *entry, void *context)
 static void take_change(const struct watch_change *change, void *context)
 {
 	struct watch_recorder *recorder = context;
+	struct watch_tally *tally = &recorder->tally;
+	/* Each change counts the generation up by one; one from before the start was not missed. */
+	int32_t step = (int32_t)(change->generation - tally->heard_generation);
 
+	if (step > 0)
+		tally->heard_generation = change->generation;
 	if (watch_recorder_write(recorder, WATCH_LOG_EVENTS, "change", CELL_OK,
-				 watch_record_change(change)) == WATCH_LOG_WRITTEN)
-		recorder->tally.changes++;
+				 watch_record_change(change, step > 1 ? (uint32_t)step - 1 : 0)) ==
+	    WATCH_LOG_WRITTEN)
+		tally->changes++;
 }
 
 int watch_recorder_turn(struct watch_recorder *recorder, struct mnl_socket *changes,

@@ -361,6 +361,29 @@ test_each_change_of_the_ruleset_is_a_record() {
 		"$work/log")"
 }
 
+test_changes_that_were_not_heard_of_are_counted() {
+	new_cell
+	policy
+	watch
+	kill -STOP "$watch"
+	# More than the kernel keeps for a listener.
+	{
+		echo 'add set inet cell_egress many { type ipv4_addr; }'
+		seq 1 60000 | awk '{ printf "%s10.%d.%d.%d", NR == 1 ? "add element inet cell_egress many { " : ", ",
+			$1 / 65536, $1 / 256 % 256, $1 % 256 } END { print " }" }'
+	} >"$work/many.nft"
+	in_ns "$cell" nft -f "$work/many.nft"
+	in_ns "$cell" nft add table ip lost
+	kill -CONT "$watch"
+	sleep 0.5
+	in_ns "$cell" nft add table ip heard
+	wait_for 10 grep -q heard "$work/log"
+	end_watch 0
+	assertEquals '{"total":3,"received":1,"recorded":1,"lost":2}' \
+		"$(jq -c 'select(.record == "summary").changes' "$work/log")"
+	assertEquals '[2]' "$(jq -sc '[.[] | select(.record == "change").missed]' "$work/log")"
+}
+
 test_counts_outlive_the_table() {
 	new_cell
 	watch
