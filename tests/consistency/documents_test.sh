@@ -57,6 +57,25 @@ test_environment_variables_are_documented() {
 	done
 }
 
+test_environment_variables_of_the_scripts_are_documented() {
+	# (The demo says in itself what it passes to itself.)
+	grep -rhoE --exclude-dir=examples '\$\{?CELL_[A-Z_]+' "$top/share/cell" "$top/cmd/run_trial" |
+		tr -d '${' | sort -u >"$work/names"
+	grep -rhoE 'getenv\("CELL_[A-Z_]+' "$top/cmd" "$top/common" | sed 's/.*"//' >>"$work/names"
+	assertTrue 'there are some' "[ $(wc -l <"$work/names") -gt 5 ]"
+	while read -r variable; do
+		grep -rqw "$variable" "$top/share/man"
+		assertEquals "a page documents $variable" 0 $?
+	done <"$work/names"
+}
+
+test_readme_shell_is_shell() {
+	awk '/^```sh/ { file = sprintf("%s/block.%d", directory, ++count); next } /^```/ { file = "" }
+		file != "" { print >file }' directory="$work" "$top/README.md"
+	assertTrue 'there are blocks' "[ -s $work/block.4 ]"
+	for block in "$work"/block.*; do expect 0 sh -n "$block"; done
+}
+
 test_readme_links_lead_somewhere() {
 	for link in $(grep -o '](\([^)#]*\))' "$top/README.md" | sed 's/](\(.*\))/\1/' | grep -v '^http'); do
 		assertTrue "README.md: $link" "[ -e $top/$link ]"

@@ -91,6 +91,17 @@ test_examples_of_run_trial_run_as_written() {
 	assertContains "$(cat "$work/all")" '"exited"'
 }
 
+test_readme_harness_reads_a_trial_as_written() {
+	awk '/^How a harness reads it/ { f = 1 } f && /^```sh/ { p = 1; next } p && /^```/ { exit } p' \
+		"$top/README.md" >"$work/reading"
+	cd "$work/trials" || return
+	printf '#!/bin/sh\necho done; exit 3\n' >agent
+	chmod 0755 agent
+	d=$work/trials/read expect 0 in_ns "$caller" sh -u "$work/reading"
+	assertEquals "$(printf 'done\nexited\ttrue\ttrue\t3')" "$out"
+	cd "$top" || return
+}
+
 test_examples_of_the_compose_page_are_shell() {
 	examples "$top/share/man/man7/cell-compose.7"
 	for example in "$work"/examples/*; do
