@@ -26,7 +26,7 @@ test_file_setup() {
 		    command: [sleep, infinity]
 		    cap_drop: [NET_RAW]
 		    stop_signal: SIGKILL
-		    volumes: ["${CELL_BUNDLE}:/opt/cell:ro"]
+		    volumes: ["${CELL_TEST_TOOLS}:/opt/cell:ro"]
 		  # This one shows empty sets, but the bounding one gives NET_RAW back to a program that asks.
 		  bounded:
 		    image: main
@@ -34,7 +34,7 @@ test_file_setup() {
 		    network_mode: "service:cell"
 		    user: "1000"
 		    stop_signal: SIGKILL
-		    volumes: ["${CELL_BUNDLE}:/opt/cell:ro"]
+		    volumes: ["${CELL_TEST_TOOLS}:/opt/cell:ro"]
 	END
 	docker_start && docker_images && compose up -d cell sibling >"$work/up" 2>&1 || return 0
 	cell=$(compose_id cell)
@@ -65,8 +65,9 @@ need_main() {
 	return 1
 }
 
+# Without CELL_BUNDLE: the tools come from the images, through a volume.
 compose() {
-	host env CELL_BUNDLE="$top/build/bundle/opt/cell" CELL_TEST_LIB="$top/tests/lib" \
+	host env CELL_TEST_TOOLS="$top/build/bundle/opt/cell" CELL_TEST_LIB="$top/tests/lib" \
 		CELL_HEALTH_INTERVAL=1s CELL_ALLOW_PRIVATE=203.0.113.0/24 CELL_TRIAL=0123abcd \
 		docker-compose -p cell -f "$work/user.yaml" -f "$top/share/cell/compose/cell.yaml" "$@"
 }

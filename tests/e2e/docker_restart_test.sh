@@ -74,12 +74,12 @@ foreign_image() {
 	tar -c -C "$work/musl" . | docker_import musl
 }
 
-# compose LAYOUT ARG...
+# compose LAYOUT ARG...: the tools are bound into images that need not have them.
 compose() {
 	case $1 in own) overlay=cell ;; seed) overlay=harness ;; harbor) overlay=harbor ;; esac
 	compose_project=$1
 	shift
-	host env CELL_BUNDLE="$bundle" CELL_HEALTH_INTERVAL=1s CELL_ALLOW_PRIVATE=203.0.113.0/24 \
+	host env CELL_BUNDLE="$bundle" CELL_IMAGE=musl CELL_HEALTH_INTERVAL=1s CELL_ALLOW_PRIVATE=203.0.113.0/24 \
 		docker-compose -p "$compose_project" -f "$work/$compose_project.yaml" \
 		-f "$top/share/cell/compose/$overlay.yaml" "$@"
 }
