@@ -281,6 +281,21 @@ test_engine_restarted_under_live_containers() {
 	done
 }
 
+# docker exec exits 1 for a stopped container and for an engine that is gone: that is no answer.
+test_no_record_is_no_answer() {
+	layout=own
+	place own
+	docker stop "$main" >/dev/null
+	expect 103 host "$top/share/cell/compose/reseal" "$main" "$policer"
+	assertContains "$err" 'without a record'
+	docker start "$main" >/dev/null
+	for answer in true false; do
+		expect 103 host env CELL_DOCKER=$answer "$top/share/cell/compose/reseal" "$main" "$policer"
+	done
+	expect 100 host "$top/share/cell/compose/reseal" "$main"
+	sealed_again stopped
+}
+
 # The overlays for harnesses are one text with two sets of names.
 test_harbor_is_harness_with_other_names() {
 	sed -e '1,/^services/d' -e 's/harbor-docker-egress-control-sidecar/sidecar/' -e 's/maka-eval-mitmproxy/proxy/' \
