@@ -259,6 +259,15 @@ test_output_is_bounded_in_the_evidence_alone() {
 	assertEquals 67108864 "$(stat -c %s "$out_dir/subject/stdout")"
 }
 
+test_names_and_addresses_that_were_refused_are_in_the_summary() {
+	expect 7 trial -o "$out_dir" -- sh -c 'getent hosts secret.example
+		exec curl -s -m 5 --noproxy "*" http://192.0.2.77:81/'
+	assertEquals secret.example "$(field '.refused.top_names[0].name')"
+	assertContains "$(field '.refused.top_destinations | map(.name) | join(";")')" 'tcp 192.0.2.77 81'
+	assertEquals 0 "$(field .refused.lost)"
+	assertEquals true "$(field .sealed)"
+}
+
 # --- the proof: a way that stays open, is lost, or was never shown open stops the trial
 
 # not_proven VERDICT OPTION TARGET

@@ -55,7 +55,8 @@ engine_private() {
 		cp "$cell_bin/$tool" "$run/bin/$tool"
 	done
 	printf '127.0.0.1\tlocalhost cell\n::1\tlocalhost\n' >"$run/hosts"
-	echo '# no resolver answers in this cell: the proxy resolves names' >"$run/resolv.conf"
+	# Refused at once, and by address: so the record has the names that a subject asks for.
+	echo 'nameserver 127.0.0.11' >"$run/resolv.conf"
 	chmod 0644 "$run/hosts" "$run/resolv.conf"
 	cp "$run/resolv.conf" "$out/resolv.conf"
 }
@@ -207,7 +208,12 @@ engine_watch() {
 # The subject's place is the same before and after the seal, and there is no other side to ask.
 engine_joins_late=
 engine_probe_before() { engine_in_subject "$@"; }
-engine_join() { :; }
+# Routes to everywhere, only now that nothing leaves by them: an attempt is then refused by the
+# policy and recorded, where without a route it would end before that.
+engine_join() {
+	in_netns ip route add default dev eth0 2>/dev/null || :
+	in_netns ip -6 route add default dev eth0 2>/dev/null || :
+}
 engine_gate() { :; }
 engine_open_end() { kill "$beacon_pid" 2>/dev/null || :; }
 
