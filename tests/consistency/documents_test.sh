@@ -106,7 +106,7 @@ test_readme_steps_by_hand_run_as_written() {
 	assertContains "$out" 'closed: 0'
 }
 
-test_nothing_of_the_workshop_is_in_the_tree() {
+test_no_mark_of_unfinished_work_is_in_the_tree() {
 	assertEquals '' "$(cd "$top" && git grep -nE '\b(TO[D]O|FIX[M]E|XX[X]|HAC[K])\b' -- . \
 		':!tests/consistency' 2>/dev/null | head)"
 }
