@@ -196,9 +196,10 @@ trap '' HUP USR2
 umask 027; ulimit -n 77; cd /usr
 exec "$@"
 EOS
-	env -i PATH="$PATH" ODD='a=b
+	# A suite that was started in the background has INT and QUIT ignored.
+	env -i --default-signal PATH="$PATH" ODD='a=b
 c' sh "$work/states" sh "$work/state" >"$work/plain"
-	expect 0 env -i PATH="$PATH" ODD='a=b
+	expect 0 env -i --default-signal PATH="$PATH" ODD='a=b
 c' sh "$work/states" cell-exec sh "$work/state"
 	assertEquals "$(cat "$work/plain")" "$out"
 	assertContains "$out" 'SigIgn:	0000000000000801'

@@ -8,6 +8,7 @@
 test_file_setup() {
 	world_start
 	count=0
+	mark=98765.$$ # seconds that only this run's subjects sleep
 	chmod 0711 "$work" # the subject and the proxy are users of their own
 	mkdir "$work/task"
 	chmod 0777 "$work/task"
@@ -159,12 +160,12 @@ test_wrong_command_lines_are_usage() {
 test_time_limit_ends_daemons_that_ignore_signals() {
 	expect 124 trial -o "$out_dir" -t 1 --grace 0.5 -- sh -c '
 		trap "" TERM INT HUP
-		setsid sh -c "trap \"\" TERM; exec sleep 98765.1" &
-		while :; do sleep 98765.1; done'
+		setsid sh -c "trap \"\" TERM; exec sleep '"$mark"'" &
+		while :; do sleep '"$mark"'; done'
 	assertEquals timed-out "$(field .outcome)"
 	assertEquals true "$(field .subject.timed_out)"
 	assertEquals true "$(field .sealed)"
-	nothing_left 98765.1
+	nothing_left "$mark"
 }
 
 test_time_limit_is_kind_first() {
@@ -182,7 +183,7 @@ stop_with() {
 	(
 		in_ns "$caller" env --default-signal unshare --mount sh -c 'echo $$ >"$1"; shift; exec "$@"' sh \
 			"$work/pid-$count" "$CELL_BIN/run_trial" -o "$out_dir" --grace 1 -- \
-			sh -c 'echo up; exec sleep 87654.3' >"$work/out-$count" 2>"$work/err-$count"
+			sh -c "echo up; exec sleep $mark" >"$work/out-$count" 2>"$work/err-$count"
 		echo $? >"$work/status-$count"
 	) &
 	stop_pid=$(cat "$work/pid-$count")
@@ -197,21 +198,21 @@ test_interrupt_stops_the_subject_and_keeps_the_evidence() {
 	assertEquals 130 "$status"
 	assertEquals interrupted "$(field .outcome)"
 	assertEquals true "$(field .subject.started)"
-	nothing_left 87654.3
+	nothing_left "$mark"
 }
 
 test_terminate_stops_the_subject_and_keeps_the_evidence() {
 	stop_with TERM
 	assertEquals 143 "$status"
 	assertEquals interrupted "$(field .outcome)"
-	nothing_left 87654.3
+	nothing_left "$mark"
 }
 
 test_kill_leaves_a_directory_without_summary_and_nothing_else() {
 	stop_with KILL
 	assertEquals 137 "$status"
 	assertFalse '[ -e "$out_dir/summary.json" ]'
-	nothing_left 87654.3
+	nothing_left "$mark"
 }
 
 test_a_dead_proxy_makes_the_trial_void() {
@@ -224,13 +225,13 @@ test_a_dead_proxy_makes_the_trial_void() {
 			fi
 		done
 	) &
-	expect 122 trial -o "$out_dir" -- sh -c "touch up-$count; sleep 76543.2"
+	expect 122 trial -o "$out_dir" -- sh -c "touch up-$count; sleep $mark"
 	assertEquals void "$(field .outcome)"
 	assertEquals proxy "$(field .cause.step)"
 	assertEquals true "$(field .subject.started)"
 	assertEquals false "$(field .sealed)"
 	assertContains "$err" 'It counts as an attempt'
-	nothing_left 76543.2
+	nothing_left "$mark"
 }
 
 test_a_subject_killed_by_a_signal() {
@@ -352,15 +353,15 @@ test_a_malformed_proxy_name_never_starts() {
 }
 
 test_a_setup_that_hangs_ends_in_time() {
-	mutant cell-policy <<'EOS'
+	mutant cell-policy <<EOS
 #!/bin/sh
-exec sleep 65432.1
+exec sleep $mark
 EOS
 	expect 125 trial -o "$out_dir" --setup-timeout 3 -- touch ran
 	assertFalse '[ -e ran ]'
 	assertEquals not-started "$(field .outcome)"
 	assertContains "$(field .cause.message)" 'within 3 s'
-	nothing_left 65432.1
+	nothing_left "$mark"
 }
 
 test_a_proxy_that_cannot_start_says_why() {
