@@ -100,6 +100,16 @@ for what in bytes connections; do
 	traffic $((BENCH_ROUNDS * 50)) $what "$free" "$cell" 0 127.0.0.1 7000
 done
 
+# A set of a thousand proxies instead of one: an interval-free set is a hash, its size is no matter.
+inside sh -c '{ printf "add element inet cell_egress proxy4 { "
+	seq -f "\"eth0\" . 10.78.%g.1 . 8080" -s ", " 1 255
+	for third in 79 80 81; do printf ", "; seq -f "\"eth0\" . 10.$third.%g.1 . 8080" -s ", " 1 255; done
+	echo "}"; } | tr -d "\n" | nft -f -'
+title "Policy: 1 MiB to the proxy, 1,021 elements in the set"
+traffic $((BENCH_ROUNDS * 50)) bytes "$free" "$cell" "$world" 10.77.0.2 8080
+title "Policy: 8 connections to the proxy, 1,021 elements in the set"
+traffic $((BENCH_ROUNDS * 50)) connections "$free" "$cell" "$world" 10.77.0.2 8080
+
 # Many cells, each in a namespace of its own.
 cat >"$work/each" <<'EOS'
 #!/bin/sh

@@ -164,9 +164,9 @@ int main(int argc, char **argv)
 		double *all = sides[i].microseconds, *first = sides[0].microseconds;
 
 		qsort(all, (size_t)rounds, sizeof(*all), by_value);
-		(void)printf("  %-42s %9.0f us  (%.0f to %.0f) %25.3f\n", sides[i].label,
-			     all[rounds / 2], all[rounds / 4], all[rounds * 3 / 4],
-			     all[rounds / 2] / first[rounds / 2]);
+		(void)printf("  %-42s %9.0f us  (%.0f to %.0f)  p99 %.0f us %10.3f\n",
+			     sides[i].label, all[rounds / 2], all[rounds / 4], all[rounds * 3 / 4],
+			     all[rounds * 99 / 100], all[rounds / 2] / first[rounds / 2]);
 	}
 	return 0;
 }
