@@ -45,7 +45,7 @@ static const char usage[] =
 	"                       capabilities that get past a cell are taken out\n"
 	"  --allow NAME         open one refused call or socket family, or new-privileges,\n"
 	"                       or other-processes\n"
-	"  --keep-session       stay in this session, with its terminal\n"
+	"  --keep-session       make no session of its own, keep the terminal\n"
 	"  --unprivileged       started by an ordinary user: groups and bounding set stay\n"
 	"  --print-filter json  print the filter as a Docker seccomp profile\n"
 	"  --json               failures as one JSON record on stdout\n"
