@@ -16,21 +16,6 @@
 
 enum { ATTEMPTS = 10 };
 
-/* The nested attributes that a callback collects, by type. */
-struct attributes {
-	const struct nlattr *at[32];
-};
-
-static int collect(const struct nlattr *attribute, void *data)
-{
-	struct attributes *attributes = data;
-	unsigned int type = mnl_attr_get_type(attribute);
-
-	if (type < sizeof(attributes->at) / sizeof(attributes->at[0]))
-		attributes->at[type] = attribute;
-	return MNL_CB_OK;
-}
-
 static uint32_t get_u32(const struct nlattr *attribute)
 {
 	uint32_t value = 0;
@@ -64,9 +49,10 @@ static int each_table(const struct nlmsghdr *message, void *data)
 	struct netfilter_state *state = data;
 	struct netfilter_table *grown =
 		reallocarray(state->tables, state->tables_count + 1, sizeof(*grown));
-	struct attributes a = {0};
+	struct netlink_attributes a = {0};
 
-	if (grown == NULL || mnl_attr_parse(message, sizeof(struct nfgenmsg), collect, &a) < 0)
+	if (grown == NULL ||
+	    mnl_attr_parse(message, sizeof(struct nfgenmsg), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	state->tables = grown;
 	grown += state->tables_count++;
@@ -80,15 +66,16 @@ static int each_table(const struct nlmsghdr *message, void *data)
 static int each_chain(const struct nlmsghdr *message, void *data)
 {
 	struct netfilter_state *state = data;
-	struct attributes a = {0}, hook = {0};
+	struct netlink_attributes a = {0}, hook = {0};
 	struct netfilter_chain *grown;
 
-	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	if (a.at[NFTA_CHAIN_HOOK] == NULL)
 		return MNL_CB_OK;
 	grown = reallocarray(state->chains, state->chains_count + 1, sizeof(*grown));
-	if (grown == NULL || mnl_attr_parse_nested(a.at[NFTA_CHAIN_HOOK], collect, &hook) < 0)
+	if (grown == NULL ||
+	    mnl_attr_parse_nested(a.at[NFTA_CHAIN_HOOK], netlink_collect, &hook) < 0)
 		return MNL_CB_ERROR;
 	state->chains = grown;
 	grown += state->chains_count++;
@@ -106,21 +93,21 @@ static int each_chain(const struct nlmsghdr *message, void *data)
 static int each_rule(const struct nlmsghdr *message, void *data)
 {
 	struct netfilter_state *state = data;
-	struct attributes a = {0};
+	struct netlink_attributes a = {0};
 	struct nlattr *expression;
 	char table[NETFILTER_NAME_MAX];
 
-	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	if (a.at[NFTA_RULE_EXPRESSIONS] == NULL)
 		return MNL_CB_OK;
 	get_name(a.at[NFTA_RULE_TABLE], table, sizeof(table));
 	mnl_attr_for_each_nested(expression, a.at[NFTA_RULE_EXPRESSIONS])
 	{
-		struct attributes e = {0};
+		struct netlink_attributes e = {0};
 		char name[16];
 
-		if (mnl_attr_parse_nested(expression, collect, &e) < 0)
+		if (mnl_attr_parse_nested(expression, netlink_collect, &e) < 0)
 			return MNL_CB_ERROR;
 		get_name(e.at[NFTA_EXPR_NAME], name, sizeof(name));
 		if (strcmp(name, "match") != 0 && strcmp(name, "target") != 0)
@@ -134,9 +121,9 @@ static int each_rule(const struct nlmsghdr *message, void *data)
 
 static int each_generation(const struct nlmsghdr *message, void *data)
 {
-	struct attributes a = {0};
+	struct netlink_attributes a = {0};
 
-	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	*(uint32_t *)data = get_u32(a.at[NFTA_GEN_ID]);
 	return MNL_CB_OK;

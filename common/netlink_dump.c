@@ -6,6 +6,16 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+int netlink_collect(const struct nlattr *attribute, void *data)
+{
+	struct netlink_attributes *attributes = data;
+	unsigned int type = mnl_attr_get_type(attribute);
+
+	if (type < sizeof(attributes->at) / sizeof(attributes->at[0]))
+		attributes->at[type] = attribute;
+	return MNL_CB_OK;
+}
+
 static int exchange(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t each, void *data)
 {
 	/* netlink(7): a dump's message fits in 32 KiB whatever the page size. */

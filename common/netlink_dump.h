@@ -16,4 +16,12 @@ enum { NETLINK_REQUEST_MAX = 512 }; /* bytes: the buffer that a request is built
  */
 int netlink_dump(int protocol, struct nlmsghdr *request, mnl_cb_t each, void *data);
 
+/* A message's or a nest's attributes by type, NULL where there is none; start it zeroed. */
+struct netlink_attributes {
+	const struct nlattr *at[64];
+};
+
+/* For mnl_attr_parse and mnl_attr_parse_nested; DATA is a struct netlink_attributes. */
+int netlink_collect(const struct nlattr *attribute, void *data);
+
 #endif

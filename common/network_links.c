@@ -18,20 +18,6 @@
 /* uapi/linux/bpf.h: BPF_PROG_QUERY, and attach types that older headers do not name. */
 enum { PROG_QUERY = 16, TCX_INGRESS = 46, TCX_EGRESS = 47, NETKIT_PRIMARY = 54, NETKIT_PEER = 55 };
 
-struct attributes {
-	const struct nlattr *at[64];
-};
-
-static int collect(const struct nlattr *attribute, void *data)
-{
-	struct attributes *attributes = data;
-	unsigned int type = mnl_attr_get_type(attribute);
-
-	if (type < sizeof(attributes->at) / sizeof(attributes->at[0]))
-		attributes->at[type] = attribute;
-	return MNL_CB_OK;
-}
-
 static void get_name(const struct nlattr *attribute, char *name, size_t size)
 {
 	size_t length;
@@ -52,9 +38,9 @@ static int each_link(const struct nlmsghdr *message, void *data)
 	struct network_links *links = data;
 	struct network_link *link =
 		reallocarray(links->links, links->count + 1, sizeof(struct network_link));
-	struct attributes a = {0}, xdp = {0};
+	struct netlink_attributes a = {0}, xdp = {0};
 
-	if (link == NULL || mnl_attr_parse(message, sizeof(*header), collect, &a) < 0)
+	if (link == NULL || mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	links->links = link;
 	link += links->count++;
@@ -63,7 +49,7 @@ static int each_link(const struct nlmsghdr *message, void *data)
 	get_name(a.at[IFLA_IFNAME], link->name, sizeof(link->name));
 	get_name(a.at[IFLA_PARENT_DEV_NAME], link->parent, sizeof(link->parent));
 	if (a.at[IFLA_XDP] != NULL) {
-		if (mnl_attr_parse_nested(a.at[IFLA_XDP], collect, &xdp) < 0)
+		if (mnl_attr_parse_nested(a.at[IFLA_XDP], netlink_collect, &xdp) < 0)
 			return MNL_CB_ERROR;
 		link->xdp = xdp.at[IFLA_XDP_ATTACHED] != NULL &&
 			    mnl_attr_get_u8(xdp.at[IFLA_XDP_ATTACHED]) != XDP_ATTACHED_NONE;
@@ -115,10 +101,10 @@ static int each_discipline(const struct nlmsghdr *message, void *data)
 	struct network_link *link = find_link(disciplines->links, header->tcm_ifindex);
 	struct tcmsg *grown =
 		reallocarray(disciplines->list, disciplines->count + 1, sizeof(*grown));
-	struct attributes a = {0};
+	struct netlink_attributes a = {0};
 	char kind[16];
 
-	if (grown == NULL || mnl_attr_parse(message, sizeof(*header), collect, &a) < 0)
+	if (grown == NULL || mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	disciplines->list = grown;
 	grown[disciplines->count++] = *header;
@@ -228,9 +214,9 @@ static int each_route(const struct nlmsghdr *message, void *data)
 {
 	const struct rtmsg *header = mnl_nlmsg_get_payload(message);
 	struct route *route = data;
-	struct attributes a = {0};
+	struct netlink_attributes a = {0};
 
-	if (mnl_attr_parse(message, sizeof(*header), collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
 		return MNL_CB_ERROR;
 	route->type = header->rtm_type;
 	if (a.at[RTA_OIF] != NULL && mnl_attr_get_payload_len(a.at[RTA_OIF]) == sizeof(uint32_t))

@@ -39,16 +39,9 @@ void probe_datagram_begin(struct probe_way *way)
 	way->began = probe_now();
 	if (!probe_way_socket(way))
 		return;
-	if (way->target->kind == PROBE_LOOPBACK) {
-		/* To itself: one socket is both ends. */
-		socklen_t length = sizeof(way->address);
-
-		if (bind(way->fd, &way->address.any, length) != 0 ||
-		    getsockname(way->fd, &way->address.any, &length) != 0) {
-			probe_way_end(way, probe_result_of_send(errno), errno, NULL);
-			return;
-		}
-	}
+	/* To itself: one socket is both ends. */
+	if (way->target->kind == PROBE_LOOPBACK && !probe_way_own_port(way))
+		return;
 	/* A connected socket takes answers from its peer alone; but connect(2) picks the source
 	 * before these two bindings speak, so they stay unconnected. */
 	if (connects &&

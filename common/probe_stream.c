@@ -70,16 +70,9 @@ void probe_stream_begin(struct probe_way *way)
 	way->began = probe_now();
 	if (!probe_way_socket(way))
 		return;
-	if (way->target->kind == PROBE_LOOPBACK) {
-		/* A TCP socket that connects to its own port is its own peer (RFC 793, 3.4). */
-		socklen_t length = sizeof(way->address);
-
-		if (bind(way->fd, &way->address.any, length) != 0 ||
-		    getsockname(way->fd, &way->address.any, &length) != 0) {
-			probe_way_end(way, probe_result_of_send(errno), errno, NULL);
-			return;
-		}
-	}
+	/* A TCP socket that connects to its own port is its own peer (RFC 793, 3.4). */
+	if (way->target->kind == PROBE_LOOPBACK && !probe_way_own_port(way))
+		return;
 	way->events = POLLOUT;
 	begin_connect(way);
 }

@@ -116,6 +116,17 @@ bool probe_way_socket(struct probe_way *way)
 	return true;
 }
 
+bool probe_way_own_port(struct probe_way *way)
+{
+	socklen_t length = sizeof(way->address);
+
+	if (bind(way->fd, &way->address.any, length) == 0 &&
+	    getsockname(way->fd, &way->address.any, &length) == 0)
+		return true;
+	probe_way_end(way, probe_result_of_send(errno), errno, NULL);
+	return false;
+}
+
 ssize_t probe_way_send(struct probe_way *way, void *bytes, size_t length)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct in6_pktinfo))] = {0};

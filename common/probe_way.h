@@ -69,6 +69,9 @@ void probe_way_end(struct probe_way *way, enum probe_result result, int number, 
  */
 bool probe_way_socket(struct probe_way *way);
 
+/* Binds the socket to the way's address, which becomes its own with a port. As probe_way_socket. */
+bool probe_way_own_port(struct probe_way *way);
+
 /* Sends LENGTH bytes to the way's address, with the packet's device if it is bound that way. */
 ssize_t probe_way_send(struct probe_way *way, void *bytes, size_t length);
 
