@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <nftables/libnftables.h>
+#include <nss.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,6 +64,16 @@ static int give_up(void)
 	return 0;
 }
 
+/*
+ * libnftables asks getpwnam(3) for a user of the name "4294967295" before it takes that for a
+ * number. Where the files are an image's, there may be one, and an nscd to talk to. No name is a
+ * user's here: the C library's dns service, which is built in, knows no users.
+ */
+static void forget_users(void)
+{
+	(void)__nss_configure_lookup("passwd", "dns");
+}
+
 /* Standard output and error become TEXT, the result RESULT's number 3; nothing else stays open. */
 static int keep_descriptors(int result, int text)
 {
@@ -108,6 +119,7 @@ static void child(int result, int text, const char *apply, const char *list, boo
 		(void)dprintf(2, "Error: cannot give up privileges: %s\n", strerror(errno));
 		_exit(1);
 	}
+	forget_users();
 	context = nft_ctx_new(NFT_CTX_DEFAULT);
 	if (context == NULL || nft_ctx_buffer_error(context) != 0 ||
 	    nft_ctx_buffer_output(context) != 0)

@@ -319,6 +319,24 @@ test_resolvers_are_refused_by_address() {
 	expect_error 103 'cannot read' policy --resolv-conf "$work" deny-all
 }
 
+# An image's passwd file may hold a user of the name that the rules have a number for.
+test_no_user_of_a_name_changes_a_rule() {
+	cp /etc/passwd "$work/passwd"
+	echo '4294967295:x:1000:1000::/:/bin/sh' >>"$work/passwd"
+	# shellcheck disable=SC2016 # for the inner shell
+	with_user='mount --bind "$0" /etc/passwd && exec "$@"'
+	# Here it would: the very same rule, by nft.
+	in_cell nft 'add table inet user; add chain inet user c'
+	in_cell unshare -m sh -c "$with_user" "$work/passwd" \
+		nft add rule inet user c meta skuid != 4294967295 accept
+	assertContains "$(in_cell nft list table inet user)" 'meta skuid != 1000 accept'
+	in_cell nft delete table inet user
+	expect 0 in_cell unshare -m sh -c "$with_user" "$work/passwd" cell-policy allow cell-proxy
+	assertContains "$(policy rules)" 'meta skuid != 4294967295 jump refuse_subject'
+	expect 0 policy check
+	expect 0 in_cell unshare -m sh -c "$with_user" "$work/passwd" cell-policy check
+}
+
 # ---- what check finds ----
 
 # red TEXT COMMAND...: the change makes check say no and name it; the proper policy is then back.
