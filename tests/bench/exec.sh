@@ -5,7 +5,7 @@
 uid=777779
 
 title 'Start of a program that does nothing'
-side_by_side "$((BENCH_ROUNDS * 5))" \
+alternate -n "$((BENCH_ROUNDS * 5))" \
 	'true' true :: \
 	'setpriv (the same, without a filter)' setpriv --reuid $uid --regid $uid \
 	--clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs true :: \
@@ -16,13 +16,13 @@ title 'The same behind the namespaces and mounts that run_trial makes'
 set -- bwrap --unshare-pid --unshare-ipc --unshare-uts --unshare-net --cap-add ALL --ro-bind / / \
 	--dev /dev --proc /proc --ro-bind /proc/sys /proc/sys --perms 1777 --tmpfs /dev/shm \
 	--perms 1777 --tmpfs /tmp --perms 0755 --tmpfs /run --ro-bind "$CELL_BIN" /run/cell
-side_by_side "$BENCH_ROUNDS" 'bwrap, true' "$@" true :: \
+alternate -n "$BENCH_ROUNDS" 'bwrap, true' "$@" true :: \
 	'bwrap, setpriv, true' "$@" setpriv --reuid $uid --regid $uid --clear-groups \
 	--bounding-set=-all --inh-caps=-all --no-new-privs true :: \
 	'bwrap, cell-exec, true' "$@" /run/cell/cell-exec --user $uid:$uid true
 
 title 'While it runs: 400,000 reads and writes of one byte'
-side_by_side "$((BENCH_ROUNDS / 8 + 2))" \
+alternate -n "$((BENCH_ROUNDS / 8 + 2))" \
 	'dd' dd if=/dev/zero of=/dev/null bs=1 count=200000 status=none :: \
 	'cell-exec dd' cell-exec --user $uid:$uid dd if=/dev/zero of=/dev/null bs=1 count=200000 \
 	status=none
@@ -34,7 +34,7 @@ for _ in range(20000):
     socket.socket().close()
 EOS
 chmod 0644 "$work/sockets.py"
-side_by_side "$((BENCH_ROUNDS / 8 + 2))" \
+alternate -n "$((BENCH_ROUNDS / 8 + 2))" \
 	'python3' python3 "$work/sockets.py" :: \
 	'cell-exec python3' cell-exec --user $uid:$uid python3 "$work/sockets.py"
 
@@ -44,6 +44,6 @@ i=0
 while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done
 EOS
 chmod 0644 "$work/starts"
-side_by_side "$((BENCH_ROUNDS / 8 + 2))" \
+alternate -n "$((BENCH_ROUNDS / 8 + 2))" \
 	'sh' sh "$work/starts" :: \
 	'cell-exec sh' cell-exec --user $uid:$uid sh "$work/starts"

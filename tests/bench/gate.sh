@@ -14,7 +14,7 @@ for set in Inh Prm Eff Bnd Amb; do
 done
 EOS
 chmod +x "$work/sed_gate"
-side_by_side "$BENCH_ROUNDS" \
+alternate -n "$BENCH_ROUNDS" \
 	'cell-capcheck (five sets, every thread)' cell-capcheck --allow net_raw --allow net_admin \
 	--allow sys_admin --allow sys_module --allow sys_rawio --allow dac_read_search --allow bpf --pid "$pid" :: \
 	'sed in sh (five sets, one thread)' "$work/sed_gate" "$pid" :: \
@@ -22,7 +22,7 @@ side_by_side "$BENCH_ROUNDS" \
 	'capsh --decode' capsh --decode=0000000000003000
 
 title 'Gate: are two processes in one network namespace?'
-side_by_side "$BENCH_ROUNDS" \
+alternate -n "$BENCH_ROUNDS" \
 	'cell-nsid --same' cell-nsid --same "$pid" $$ :: \
 	'readlink twice in sh' sh -c '[ "$(readlink /proc/$1/ns/net)" = "$(readlink /proc/$2/ns/net)" ]' sh "$pid" $$ :: \
 	'lsns' lsns -t net -n -o NS -p "$pid"

@@ -22,9 +22,25 @@ ip link set lo up
 # title TEXT: heads a group of lines.
 title() { printf '\n%s\n' "$1"; }
 
-# side_by_side ROUNDS LABEL COMMAND... :: LABEL COMMAND...
-side_by_side() {
-	side_rounds=$1
+# hold: a namespace with lo up; $pid holds it.
+hold() {
+	unshare --net sh -c 'ip link set lo up && exec sleep 100000' &
+	pid=$!
+	until [ "$(cat "/proc/$pid/comm")" = sleep ]; do sleep 0.01; done
+}
+
+# inside PID COMMAND...: in that process's network namespace.
+inside() {
+	inside_pid=$1
 	shift
-	alternate -n "$side_rounds" "$@"
+	nsenter -n -t "$inside_pid" "$@"
+}
+
+# join PID NUMBER: gives it a device eth0, 10.77.0.NUMBER, to $world, which is 10.77.0.2.
+join() {
+	ip link add "b$1" netns "$world" type veth peer name eth0 netns "$1"
+	inside "$world" sh -c "ip link set b$1 up && ip address replace 10.77.0.2/32 dev b$1 &&
+		ip route replace 10.77.0.$2/32 dev b$1"
+	inside "$1" sh -c "ip link set eth0 up && ip address add 10.77.0.$2/32 dev eth0 &&
+		ip route add 10.77.0.2/32 dev eth0"
 }

@@ -1,35 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The policy against nft -f of the very same ruleset and against a shell script of the kind that it
-# replaces; what it costs the traffic; many cells. BENCH_CELLS="1 100" sets how many.
+# replaces, in one cell and in many. BENCH_CELLS="1 100" sets how many.
 . "$(dirname "$0")/lib.sh"
 : "${BENCH_CELLS:=1 100}"
 
-# hold: a namespace with lo up; $pid holds it.
-hold() {
-	unshare --net sh -c 'ip link set lo up && exec sleep 100000' &
-	pid=$!
-	until [ "$(cat "/proc/$pid/comm")" = sleep ]; do sleep 0.01; done
-}
-# join PID: a device eth0 in it, 10.77.0.1, to $world.
-join() {
-	ip link add "b$1" netns "$world" type veth peer name eth0 netns "$1"
-	nsenter -n -t "$world" sh -c "ip link set b$1 up && ip address replace 10.77.0.2/32 dev b$1 &&
-		ip route replace 10.77.0.$2/32 dev b$1"
-	nsenter -n -t "$1" sh -c "ip link set eth0 up && ip address add 10.77.0.$2/32 dev eth0 &&
-		ip route add 10.77.0.2/32 dev eth0"
-}
 hold && world=$pid
 hold && cell=$pid
-hold && free=$pid
 join "$cell" 101
-join "$free" 102
 mkdir "$work/egress"
 echo 10.77.0.2 >"$work/egress/proxy-ipv4"
 export CELL_EGRESS_DIR="$work/egress"
 
-nsenter -n -t "$cell" cell-policy --dry-run deny-all >"$work/closed.nft"
-nsenter -n -t "$cell" cell-policy --dry-run allow cell-proxy >"$work/allowed.nft"
+inside "$cell" cell-policy --dry-run deny-all >"$work/closed.nft"
+inside "$cell" cell-policy --dry-run allow cell-proxy >"$work/allowed.nft"
 for mode in closed allowed; do
 	{
 		echo 'add table inet cell_egress'
@@ -56,8 +40,7 @@ nft add rule inet cell_egress output reject with icmpx type admin-prohibited
 EOS
 chmod +x "$work/script"
 
-inside() { nsenter -n -t "$cell" "$@"; }
-alternate_in_cell() { inside alternate "$@"; }
+alternate_in_cell() { inside "$cell" alternate "$@"; }
 bare='nft delete table inet cell_egress 2>/dev/null || :'
 
 title 'Policy: the first one, deny-all'
@@ -86,30 +69,6 @@ alternate_in_cell -n "$BENCH_ROUNDS" -r 'cell-policy allow cell-proxy >/dev/null
 	'nft list table' nft list table inet cell_egress :: \
 	'nft -j list table' nft -j list table inet cell_egress
 
-# What it costs those whom it allows: the same work in a cell and in a namespace without a policy,
-# by both ends in one process. Nothing but the kernel's path is timed: this is the worst case.
-inside cell-policy allow cell-proxy >/dev/null
-for what in bytes connections; do
-	case $what in
-	bytes) label='1 MiB' ;;
-	*) label='8 connections' ;;
-	esac
-	title "Policy: $label to the proxy"
-	traffic $((BENCH_ROUNDS * 50)) $what "$free" "$cell" "$world" 10.77.0.2 8080
-	title "Policy: $label over loopback"
-	traffic $((BENCH_ROUNDS * 50)) $what "$free" "$cell" 0 127.0.0.1 7000
-done
-
-# A set of a thousand proxies instead of one: an interval-free set is a hash, its size is no matter.
-inside sh -c '{ printf "add element inet cell_egress proxy4 { "
-	seq -f "\"eth0\" . 10.78.%g.1 . 8080" -s ", " 1 255
-	for third in 79 80 81; do printf ", "; seq -f "\"eth0\" . 10.$third.%g.1 . 8080" -s ", " 1 255; done
-	echo "}"; } | tr -d "\n" | nft -f -'
-title "Policy: 1 MiB to the proxy, 1,021 elements in the set"
-traffic $((BENCH_ROUNDS * 50)) bytes "$free" "$cell" "$world" 10.77.0.2 8080
-title "Policy: 8 connections to the proxy, 1,021 elements in the set"
-traffic $((BENCH_ROUNDS * 50)) connections "$free" "$cell" "$world" 10.77.0.2 8080
-
 # Many cells, each in a namespace of its own.
 cat >"$work/each" <<'EOS'
 #!/bin/sh
@@ -136,4 +95,4 @@ for count in $BENCH_CELLS; do
 	done
 done
 # shellcheck disable=SC2086 # a list of process ids
-kill $PIDS "$cell" "$free" "$world"
+kill $PIDS "$cell" "$world"

@@ -35,10 +35,10 @@ EOS
 chmod +x "$work/script" "$work/ours"
 cell-policy allow cell-proxy >/dev/null
 title 'Probe: eight ways, all refused by the policy'
-side_by_side "$BENCH_ROUNDS" 'cell-probe, all at once' "$work/ours" :: \
+alternate -n "$BENCH_ROUNDS" 'cell-probe, all at once' "$work/ours" :: \
 	'nc, dig, curl, in turn' "$work/script"
 nft delete table inet cell_egress
 nsenter -n -t "$far" nft 'table inet silent { chain in { type filter hook input priority 0; policy drop; }; }'
 title 'Probe: the same eight, and nobody answers'
-side_by_side 5 'cell-probe, all at once' "$work/ours" :: 'nc, dig, curl, in turn' "$work/script"
+alternate -n 5 'cell-probe, all at once' "$work/ours" :: 'nc, dig, curl, in turn' "$work/script"
 kill "$far"

@@ -19,7 +19,7 @@ until cell-publish --check --connect --state "$work/state" >/dev/null; do
 done
 
 title 'Health: is the proxy up?'
-side_by_side "$BENCH_ROUNDS" \
+alternate -n "$BENCH_ROUNDS" \
 	'cell-publish --check --connect (certificate, key, address, port)' \
 	cell-publish --check --connect --state "$work/state" :: \
 	'python3 -c (the port alone)' /usr/bin/python3 -c '
@@ -32,7 +32,7 @@ assert os.path.getsize(d + "/mitmproxy-ca-cert.pem")
 socket.create_connection((open(d + "/proxy-ipv4").read().strip(), 8080), 2).close()' :: \
 	'true (starting a process)' /bin/true
 title 'Publish: nothing to do, and everything new'
-side_by_side "$BENCH_ROUNDS" \
+alternate -n "$BENCH_ROUNDS" \
 	'cell-publish (all is right already)' cell-publish --state "$work/state" --address 198.18.0.1 :: \
 	'cell-publish --renew' cell-publish --state "$work/state" --address 198.18.0.1 --renew :: \
 	'openssl req -x509 (the certificate alone)' sh -c 'exec 2>/dev/null

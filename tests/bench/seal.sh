@@ -65,9 +65,20 @@ cell-policy --version
 cell-capcheck --version
 cell-nsid --version
 EOS
-chmod +x "$work/ours" "$work/chain" "$work/starts"
+# The least that could be: five starts, and nft with the very ruleset in place of cell-policy.
+cell-policy --dry-run allow cell-proxy >"$work/allowed.nft"
+sed "s,^cell-policy .*,nft -f $work/allowed.nft," "$work/starts" >"$work/least"
+# Each run begins where a new cell does: no table, no pin.
+cat >"$work/fresh" <<EOS
+#!/bin/sh
+nft delete table inet cell_egress 2>/dev/null
+nft delete table inet chain_egress 2>/dev/null
+printf '127.0.0.1 localhost\n' >$work/hosts
+EOS
+chmod +x "$work/ours" "$work/chain" "$work/starts" "$work/least" "$work/fresh"
 title 'The whole seal: gate, pin, policy, gate'
-side_by_side "$BENCH_ROUNDS" \
+alternate -n "$BENCH_ROUNDS" -r "$work/fresh" \
+	'five starts and nft -f of the ruleset' "$work/least" :: \
 	'cell tools' "$work/ours" :: \
 	'shell chain (sed, readlink, awk, nft)' "$work/chain" :: \
 	'the six starts alone' "$work/starts"
