@@ -4,7 +4,7 @@
 # in turn. What is lost is what the policy's counters have and the reader never told of.
 . "$(dirname "$0")/lib.sh"
 
-: "${BENCH_PACKETS:=200000}" "${BENCH_FLOODS:=3}"
+: "${BENCH_PACKETS:=1000000}" "${BENCH_FLOODS:=3}"
 cc -O2 -o "$work/flood" "$top/tests/e2e/watch_flood.c"
 sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv4.ping_group_range='0 2147483647'
 ip link add eth0 type veth peer name eth1
