@@ -17,6 +17,7 @@
 #include "privileges.h"
 #include "published.h"
 #include "report.h"
+#include "settings.h"
 #include "shared_file.h"
 
 static const char usage[] =
@@ -114,9 +115,7 @@ static void find_address(struct call *call)
 			die(CELL_USAGE, "--address %s is %s", call->address,
 			    ipv4_verdict_text(verdict));
 	} else {
-		if (asprintf(&path, "%s/%s",
-			     arguments_environment("CELL_EGRESS_DIR", PUBLISHED_DEFAULT_DIR),
-			     PUBLISHED_ADDRESS) < 0)
+		if (asprintf(&path, "%s/%s", settings_directory(), PUBLISHED_ADDRESS) < 0)
 			die_errno(CELL_SYSTEM, "cannot name the address file");
 		if (call->from == NULL)
 			call->from = path;

@@ -15,6 +15,7 @@
 #include "probe_surroundings.h"
 #include "published.h"
 #include "report.h"
+#include "settings.h"
 
 enum { OPT_EXPECT = ARGUMENTS_FIRST, OPT_TIMEOUT, OPT_TARGETS, OPT_DEFINE, OPT_COMPARE };
 enum { INPUT_MAX = 4 * 1024 * 1024 };
@@ -146,7 +147,7 @@ static noreturn void print_all(void)
 		if (fields == NULL || json_object_update(record, fields) != 0 ||
 		    (outcome.code != CELL_OK &&
 		     json_object_set_new(record, "error",
-					 report_error(outcome.code, outcome.answer)) != 0))
+					 report_error(outcome.code, outcome.answer, 0)) != 0))
 			die(CELL_SYSTEM, "cannot make the record: out of memory");
 		json_decref(fields);
 		if (report_print_record(stdout, record) != 0)
@@ -169,11 +170,10 @@ static void define(const char *text)
 static const struct in_addr *read_published(void)
 {
 	static struct in_addr address;
-	const char *directory = arguments_environment("CELL_EGRESS_DIR", PUBLISHED_DEFAULT_DIR);
 	struct published_fault fault;
 	autofree char *path = NULL;
 
-	if (asprintf(&path, "%s/%s", directory, PUBLISHED_ADDRESS) < 0)
+	if (asprintf(&path, "%s/%s", settings_directory(), PUBLISHED_ADDRESS) < 0)
 		die_errno(CELL_SYSTEM, "cannot read the published address");
 	if (published_address_read(AT_FDCWD, path, &address, &fault) == 0)
 		return &address;
@@ -210,15 +210,14 @@ static void gather_targets(char **operands, int count)
 
 static noreturn void probe(char **operands, int count)
 {
-	const char *host = arguments_environment("CELL_PROXY_HOST", PUBLISHED_DEFAULT_HOST);
-	const char *port = arguments_environment("CELL_PROXY_PORT", PUBLISHED_DEFAULT_PORT);
+	const char *host = settings_proxy_host();
+	uint16_t port = settings_proxy_port();
 	struct probe_settings settings = {
 		.timeout = request.timeout, .proxy_host = host, .published = read_published()};
 	enum host_name_verdict verdict = host_name_check(host, strlen(host));
 
 	if (verdict != HOST_NAME_OK)
 		die(CELL_USAGE, "host name %s %s", host, host_name_verdict_text(verdict));
-	(void)arguments_port("CELL_PROXY_PORT", port);
 	if (probe_surroundings(&values, settings.published, host, port) != 0)
 		die_errno(CELL_SYSTEM, "cannot look around");
 	gather_targets(operands, count);

@@ -18,6 +18,7 @@
 #include "proxy_check.h"
 #include "published.h"
 #include "report.h"
+#include "settings.h"
 #include "shared_file.h"
 
 enum { OPT_PROXY = ARGUMENTS_FIRST, OPT_TIMEOUT };
@@ -109,11 +110,10 @@ static void read_proxy(const char *text, struct sockaddr_in *proxy)
 /* The published address and the port of CELL_PROXY_PORT. */
 static void read_published(const char *directory, struct sockaddr_in *proxy)
 {
-	const char *port = arguments_environment("CELL_PROXY_PORT", PUBLISHED_DEFAULT_PORT);
 	autofree char *path = path_of(directory, PUBLISHED_ADDRESS);
 	struct published_fault fault;
 
-	proxy->sin_port = htons(arguments_port("CELL_PROXY_PORT", port));
+	proxy->sin_port = htons(settings_proxy_port());
 	if (published_address_read(AT_FDCWD, path, &proxy->sin_addr, &fault) != 0)
 		die(CELL_EVIDENCE, "cannot use %s: %s", path, fault.reason);
 }
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 	if (reason != NULL)
 		die(CELL_USAGE, "URL %s %s", argv[optind], reason);
 	question.url = &url;
-	directory = arguments_environment("CELL_EGRESS_DIR", PUBLISHED_DEFAULT_DIR);
+	directory = settings_directory();
 	if (proxy != NULL)
 		read_proxy(proxy, &question.proxy);
 	else

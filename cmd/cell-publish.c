@@ -18,6 +18,7 @@
 #include "published.h"
 #include "publisher.h"
 #include "report.h"
+#include "settings.h"
 #include "text.h"
 
 #define DEFAULT_STATE "/var/lib/cell-publish"
@@ -109,12 +110,8 @@ static int publish(const struct settings *settings)
 	struct publisher_result result;
 	struct fault fault;
 
-	if (publisher_run(&settings->wish, &result, &fault) != 0) {
-		errno = fault.number;
-		if (errno != 0)
-			die_errno(fault.code, "%s", fault.text);
-		die(fault.code, "%s", fault.text);
-	}
+	if (publisher_run(&settings->wish, &result, &fault) != 0)
+		die_fault(&fault);
 	if (result.closed)
 		warn("not everybody can enter %s, and its mode cannot be changed", dir);
 	if (json_array_size(result.unlisted) > 0)
@@ -263,10 +260,8 @@ int main(int argc, char **argv)
 
 	report_begin("cell-publish");
 	arguments_begin(&arguments);
-	settings.wish.dir = arguments_environment("CELL_EGRESS_DIR", PUBLISHED_DEFAULT_DIR);
-	settings.port =
-		arguments_port("CELL_PROXY_PORT",
-			       arguments_environment("CELL_PROXY_PORT", PUBLISHED_DEFAULT_PORT));
+	settings.wish.dir = settings_directory();
+	settings.port = settings_proxy_port();
 	while ((option = arguments_next(&arguments)) != -1)
 		take_option(&settings, option, optarg);
 	judge_combination(&settings, optind < argc);

@@ -18,16 +18,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "arguments.h"
-#include "namespace_id.h"
 #include "report.h"
-#include "watch_confine.h"
+#include "settings.h"
 #include "watch_follow.h"
-#include "watch_recorder.h"
+#include "watch_session.h"
 
 static const char usage[] =
 	"usage: cell-watch [--group N] [--table NAME] [--log FILE] [--max-bytes N] [--max-rate N]\n"
@@ -67,20 +65,6 @@ static const struct option options[] = {{"group", required_argument, NULL, OPT_G
 
 enum { DATAGRAMS_AT_ONCE = 64 }; /* then signals have their turn */
 
-struct watch {
-	uint16_t group;
-	const char *path; /* NULL: standard output */
-	int ready_fd, signals;
-	uint64_t cookie; /* of the network namespace; 0: this kernel has none */
-	struct mnl_socket *changes;
-	struct watch_recorder recorder;
-};
-
-static const char *log_name(const struct watch *watch)
-{
-	return watch->path != NULL ? watch->path : "standard output";
-}
-
 static int64_t monotonic_second(void)
 {
 	struct timespec time;
@@ -89,86 +73,25 @@ static int64_t monotonic_second(void)
 	return time.tv_sec;
 }
 
-/* A kernel without netlink or nfnetlink; nfnetlink answers EINVAL for a subsystem that it lacks. */
-static enum cell_exit code_of(int number)
+/* Watches from here on, and says so on descriptor READY unless that is -1. */
+static void begin(struct watch_session *session, int ready)
 {
-	return number == EAFNOSUPPORT || number == EPROTONOSUPPORT || number == EINVAL
-		       ? CELL_UNSUPPORTED
-		       : CELL_SYSTEM;
+	struct fault fault;
+
+	session->recorder.now = monotonic_second();
+	if (watch_session_begin(session, &fault) != 0)
+		die_fault(&fault);
+	if (ready >= 0 && (write(ready, "\n", 1) != 1 || close(ready) != 0))
+		die_errno(CELL_SYSTEM, "cannot write to descriptor %d", ready);
 }
 
-/* Opens what is asked and heard of the ruleset, and then the group. */
-static void open_sockets(struct watch *watch)
+/* Until one of SIGNALS asks for the end. */
+static void keep_watch(struct watch_session *session, int signals)
 {
-	struct watch_recorder *recorder = &watch->recorder;
-	socklen_t length = sizeof(watch->cookie);
-
-	recorder->tables = watch_tables_open();
-	if (recorder->tables == NULL)
-		die_errno(code_of(errno), "cannot open a netlink socket");
-	watch->changes = watch_changes_open();
-	if (watch->changes == NULL ||
-	    watch_tables_generation(recorder->tables, &recorder->tally.first_generation) != 0) {
-		if (errno == EPERM)
-			die_errno(CELL_SYSTEM, "cannot watch the ruleset without CAP_NET_ADMIN in "
-					       "this network namespace");
-		die_errno(code_of(errno), "cannot watch the ruleset");
-	}
-	recorder->tally.heard_generation = recorder->tally.first_generation;
-	if (watch_recorder_count(recorder) != 0)
-		die_errno(CELL_SYSTEM, "cannot read the counters of table %s", recorder->table);
-	recorder->packets = watch_group_open(watch->group);
-	if (recorder->packets == NULL && (errno == EPERM || errno == EBUSY))
-		die(CELL_SYSTEM, "cannot bind log group %u: it already has a reader", watch->group);
-	if (recorder->packets == NULL)
-		die_errno(code_of(errno), "cannot bind log group %u", watch->group);
-	/* socket(7), Linux 5.14: older ones leave it 0. */
-	(void)getsockopt(mnl_socket_get_fd(recorder->packets), SOL_SOCKET, SO_NETNS_COOKIE,
-			 &watch->cookie, &length);
-}
-
-/* What is watched, with which bounds, and what had been counted before. */
-static json_t *make_start(const struct watch *watch)
-{
-	const struct watch_recorder *recorder = &watch->recorder;
-	json_t *fields =
-		json_pack("{s:i, s:s, s:I, s:I, s:o}", "group", watch->group, "table",
-			  recorder->table, "max_bytes", (json_int_t)recorder->log.max_bytes,
-			  "max_rate", (json_int_t)recorder->log.max_rate, "cookie",
-			  watch->cookie != 0 ? report_decimal(watch->cookie) : json_null());
-	if (json_object_update_new(fields, watch_record_tally(&recorder->tally)) == 0)
-		return fields;
-	json_decref(fields);
-	return NULL;
-}
-
-/* Everything is opened before anything is given up, and the log last: an error leaves no file. */
-static void begin(struct watch *watch)
-{
-	struct watch_recorder *recorder = &watch->recorder;
-	const char *step;
-
-	recorder->now = monotonic_second();
-	open_sockets(watch);
-	if (watch_log_open(&recorder->log, watch->path) != 0)
-		die_errno(CELL_SYSTEM, "cannot open %s", log_name(watch));
-	if (watch_confine(&step) != 0)
-		die_errno(CELL_SYSTEM, "cannot %s", step);
-	if (watch_recorder_write(recorder, WATCH_LOG_CLOSING, "start", CELL_OK,
-				 make_start(watch)) != WATCH_LOG_WRITTEN)
-		die_errno(CELL_SYSTEM, "cannot write %s", log_name(watch));
-	if (watch->ready_fd >= 0 &&
-	    (write(watch->ready_fd, "\n", 1) != 1 || close(watch->ready_fd) != 0))
-		die_errno(CELL_SYSTEM, "cannot write to descriptor %d", watch->ready_fd);
-}
-
-/* Until a signal asks for the end. */
-static void keep_watch(struct watch *watch)
-{
-	struct watch_recorder *recorder = &watch->recorder;
-	struct pollfd polls[] = {{watch->signals, POLLIN, 0},
+	struct watch_recorder *recorder = &session->recorder;
+	struct pollfd polls[] = {{signals, POLLIN, 0},
 				 {mnl_socket_get_fd(recorder->packets), POLLIN, 0},
-				 {mnl_socket_get_fd(watch->changes), POLLIN, 0}};
+				 {mnl_socket_get_fd(session->changes), POLLIN, 0}};
 	bool said = false;
 
 	while ((polls[0].revents & POLLIN) == 0) {
@@ -177,44 +100,27 @@ static void keep_watch(struct watch *watch)
 		if (poll(polls, 3, wait < 0 ? -1 : (int)wait * 1000) < 0 && errno != EINTR)
 			die_errno(CELL_SYSTEM, "cannot wait for packets");
 		recorder->now = monotonic_second();
-		if (watch_recorder_turn(recorder, watch->changes, DATAGRAMS_AT_ONCE) != 0)
+		if (watch_recorder_turn(recorder, session->changes, DATAGRAMS_AT_ONCE) != 0)
 			die_errno(CELL_SYSTEM, "cannot read refused packets");
 		/* Said at once, since the end may be hours away. */
 		if (recorder->write_error != 0 && !said)
 			warn("cannot write %s: %s; refused packets are still counted",
-			     log_name(watch), strerror(recorder->write_error));
+			     watch_session_log(session), strerror(recorder->write_error));
 		said = recorder->write_error != 0;
 	}
 }
 
-/* Takes what the kernel still holds, counts, closes the log and answers. */
-static noreturn void end(struct watch *watch)
+static noreturn void end(struct watch_session *session)
 {
-	struct watch_recorder *recorder = &watch->recorder;
-	json_t *fields, *value;
-	const char *key;
+	struct fault fault;
+	json_t *fields;
 
-	if (watch_group_unbind(recorder->packets, watch->group) != 0 ||
-	    watch_recorder_turn(recorder, watch->changes, UINT_MAX) != 0 ||
-	    watch_recorder_count(recorder) != 0)
-		die_errno(CELL_SYSTEM, "cannot take the last counts");
-	fields = json_pack("{s:i, s:b}", "group", watch->group, "truncated", recorder->truncated);
-	if (json_object_update_new(fields, watch_record_tally(&recorder->tally)) != 0 ||
-	    watch_recorder_write(recorder, WATCH_LOG_CLOSING, "summary",
-				 recorder->write_error == 0 ? CELL_OK : CELL_SYSTEM,
-				 json_incref(fields)) != WATCH_LOG_WRITTEN ||
-	    watch_log_sync(&recorder->log) != 0)
-		die_errno(CELL_SYSTEM, "cannot write %s", log_name(watch));
-	if (recorder->write_error != 0) {
-		errno = recorder->write_error;
-		die_errno(CELL_SYSTEM, "cannot write all of %s", log_name(watch));
-	}
-	if (watch->path == NULL)
+	if (watch_session_end(session, &fields, &fault) != 0)
+		die_fault(&fault);
+	if (session->path == NULL)
 		report_close(CELL_OK);
-	report_answer("%s", recorder->truncated ? "bounded" : "complete");
-	json_object_foreach (fields, key, value) {
-		report_field(key, json_incref(value));
-	}
+	report_answer("%s", session->recorder.truncated ? "bounded" : "complete");
+	report_fields(fields);
 	report_finish(CELL_OK);
 }
 
@@ -268,13 +174,14 @@ static int open_descriptor(const char *text)
 int main(int argc, char **argv)
 {
 	const struct arguments arguments = {argc, argv, options, usage, NULL, false};
-	struct watch watch = {.ready_fd = -1};
+	struct watch_session session = {0};
 	const char *group = NULL, *table = NULL, *followed = NULL;
-	int option, given = 0;
+	int option, signals, ready = -1, given = 0;
 
 	report_begin("cell-watch");
 	arguments_begin(&arguments);
-	watch.recorder.log = (struct watch_log){.fd = -1, .max_bytes = 16 << 20, .max_rate = 1000};
+	session.recorder.log =
+		(struct watch_log){.fd = -1, .max_bytes = 16 << 20, .max_rate = 1000};
 	for (; (option = arguments_next(&arguments)) != -1; given++)
 		switch (option) {
 		case OPT_GROUP:
@@ -284,18 +191,18 @@ int main(int argc, char **argv)
 			table = optarg;
 			break;
 		case OPT_LOG:
-			watch.path = optarg;
+			session.path = optarg;
 			break;
 		case OPT_MAX_BYTES:
-			watch.recorder.log.max_bytes =
+			session.recorder.log.max_bytes =
 				arguments_number("--max-bytes", optarg, 65536, INT64_MAX);
 			break;
 		case OPT_MAX_RATE:
-			watch.recorder.log.max_rate =
+			session.recorder.log.max_rate =
 				arguments_number("--max-rate", optarg, 1, INT64_MAX);
 			break;
 		case OPT_READY_FD:
-			watch.ready_fd = open_descriptor(optarg);
+			ready = open_descriptor(optarg);
 			break;
 		case OPT_FOLLOW:
 			followed = optarg;
@@ -307,13 +214,11 @@ int main(int argc, char **argv)
 		die(CELL_USAGE, "option --follow goes with no other");
 	if (followed != NULL)
 		follow(followed);
-	if (group == NULL)
-		group = arguments_environment("CELL_LOG_GROUP", "5");
-	watch.group = (uint16_t)arguments_number("log group", group, 0, UINT16_MAX);
-	watch.recorder.table =
-		table != NULL ? table : arguments_environment("CELL_TABLE", "cell_egress");
-	watch.signals = take_signals();
-	begin(&watch);
-	keep_watch(&watch);
-	end(&watch);
+	session.group =
+		(uint16_t)arguments_number("log group", settings_log_group(group), 0, UINT16_MAX);
+	session.recorder.table = settings_table(table);
+	signals = take_signals();
+	begin(&session, ready);
+	keep_watch(&session, signals);
+	end(&session);
 }

@@ -63,13 +63,13 @@ static int add_devices(struct probe_values *values)
 }
 
 int probe_surroundings(struct probe_values *values, const struct in_addr *published,
-		       const char *proxy_host, const char *proxy_port)
+		       const char *proxy_host, uint16_t proxy_port)
 {
 	/* The last ones only the caller knows: --define. */
 	static const char *const known[] = {"proxy",	  "gateway", "gateway6", "dev",
 					    "nameserver", "sibling", "outside",	 "resolver"};
 	static struct shared_file file;
-	char address[INET_ADDRSTRLEN];
+	char address[INET_ADDRSTRLEN], port[8];
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		add(values, known[i], "");
@@ -78,7 +78,8 @@ int probe_surroundings(struct probe_values *values, const struct in_addr *publis
 	if (!probe_values_has(values, "name"))
 		add(values, "name", "example.com"); /* RFC 2606: nobody's */
 	add(values, "proxy_host", proxy_host);
-	add(values, "proxy_port", proxy_port);
+	(void)snprintf(port, sizeof(port), "%u", (unsigned int)proxy_port);
+	add(values, "proxy_port", port);
 	if (shared_file_read(AT_FDCWD, "/etc/resolv.conf", &file) == SHARED_FILE_OK)
 		probe_values_add_nameservers(values, "nameserver", file.bytes, file.length);
 	return add_gateways(values) != 0 || add_devices(values) != 0 ? -1 : 0;

@@ -14,6 +14,6 @@
  * one only if the caller gave it. 0, or -1 with errno if we lack something ourselves.
  */
 int probe_surroundings(struct probe_values *values, const struct in_addr *published,
-		       const char *proxy_host, const char *proxy_port);
+		       const char *proxy_host, uint16_t proxy_port);
 
 #endif

@@ -72,6 +72,15 @@ bool process_power_parse(const char *text, size_t length, struct process_power *
 	return true;
 }
 
+bool process_power_holds(const struct process_power *power, uint64_t mask)
+{
+	uint64_t all = 0;
+
+	for (int set = 0; set < PROCESS_SETS; set++)
+		all |= power->sets[set];
+	return (all & mask) != 0;
+}
+
 /*
  * Reads a thread's status at PATH below DIRECTORY: 1, or 0 if the thread has ended, or -1 with the
  * fault filled. A zombie leader of live threads keeps its sets, but runs nothing (proc(5), State).

@@ -40,4 +40,7 @@ bool process_power_read(pid_t pid, struct process_power *power, struct process_f
 bool process_power_parse(const char *text, size_t length, struct process_power *power,
 			 struct process_fault *fault);
 
+/* True if any set of any thread holds one of MASK. */
+bool process_power_holds(const struct process_power *power, uint64_t mask);
+
 #endif

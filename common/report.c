@@ -8,16 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "report_text.h"
 #include "text.h"
-
-#ifndef CELL_VERSION
-#define CELL_VERSION "unknown"
-#endif
 
 /* What has been gathered so far; one process, one report. */
 static struct {
@@ -27,24 +22,6 @@ static struct {
 	json_t *json_only; /* the keys among them that the text form leaves out */
 	char *answer, *body, *error_line;
 } report = {.tool = "cell"};
-
-static const char *kind_of(enum cell_exit code)
-{
-	switch (code) {
-	case CELL_NO:
-		return "no";
-	case CELL_TIMEOUT:
-		return "timeout";
-	case CELL_USAGE:
-		return "usage";
-	case CELL_UNSUPPORTED:
-		return "unsupported";
-	case CELL_EVIDENCE:
-		return "evidence";
-	default:
-		return "system";
-	}
-}
 
 /* Last resort, when not even a record can be made: no memory is needed. */
 static noreturn void lost(const char *what)
@@ -84,127 +61,34 @@ const char *report_tool(void)
 	return report.tool;
 }
 
-json_t *report_bytes(const void *bytes, size_t length)
+static void must_make(bool made)
 {
-	autofree char *text = text_to_utf8(bytes, length);
-
-	return text == NULL ? NULL : json_string(text);
+	if (made)
+		return;
+	errno = ENOMEM;
+	lost("make the record");
 }
 
-json_t *report_string(const char *text)
-{
-	return report_bytes(text, strlen(text));
-}
-
-json_t *report_decimal(unsigned long long number)
-{
-	return json_sprintf("%llu", number);
-}
-
-json_t *report_mask(unsigned long long mask)
-{
-	return json_sprintf("%016llx", mask);
-}
-
-/* Sets KEY in OBJECT; a value that could not be made, or put in, ends the tool. */
+/* Sets KEY in OBJECT; jansson refuses a value that could not be made, and an object. */
 static void set_field(json_t *object, const char *key, json_t *value)
 {
-	if (value == NULL || json_object_set_new(object, key, value) != 0) {
-		errno = ENOMEM;
-		lost("make the record");
-	}
+	must_make(json_object_set_new(object, key, value) == 0);
 }
 
 /*
- * RFC 3339 in UTC. Reckoned here because gmtime and strftime read the file that TZ names, or
- * /etc/localtime (tzset(3)): in a subject's image that is the subject's file.
+ * The whole record: its beginning, the tool's fields, and what is wrong (MESSAGE, and errno NUMBER
+ * unless that is 0) if CODE is a failure.
  */
-static json_t *time_now(void)
-{
-	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	struct timeval now;
-	long long days, seconds;
-	int year = 1970, month = 0;
-
-	if (gettimeofday(&now, NULL) != 0 || now.tv_sec < 0)
-		return NULL;
-	days = now.tv_sec / 86400;
-	seconds = now.tv_sec % 86400;
-	for (;;) {
-		bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-		int length = month_days[month] + (leap && month == 1);
-
-		if (days < length)
-			break;
-		days -= length;
-		month = (month + 1) % 12;
-		year += month == 0;
-	}
-	return json_sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month + 1, (int)days + 1,
-			    (int)(seconds / 3600), (int)(seconds / 60 % 60), (int)(seconds % 60),
-			    (int)(now.tv_usec / 1000));
-}
-
-static json_t *environment_value(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value == NULL ? json_null() : report_string(value);
-}
-
-json_t *report_new_record(enum cell_exit code)
-{
-	json_t *record = json_object();
-
-	set_field(record, "tool", json_string(report.tool));
-	set_field(record, "format", json_integer(1));
-	set_field(record, "version", json_string(CELL_VERSION));
-	set_field(record, "time", time_now());
-	set_field(record, "ok", json_boolean(code == CELL_OK));
-	set_field(record, "exit", json_integer(code));
-	set_field(record, "trial", environment_value("CELL_TRIAL"));
-	set_field(record, "step", environment_value("CELL_STEP"));
-	return record;
-}
-
-int report_print_record(FILE *stream, json_t *record)
-{
-	/* 15 digits: as many as a double holds of any decimal fraction, so 0.413 stays 0.413. */
-	int result = json_dumpf(record, stream, JSON_COMPACT | JSON_REAL_PRECISION(15));
-
-	json_decref(record);
-	if (result != 0 || putc('\n', stream) == EOF || ferror(stream))
-		return -1;
-	return 0;
-}
-
-/* The whole record: header, the tool's fields, and ERROR (taken over) if there is one. */
-static void print_record(enum cell_exit code, json_t *error)
+static void print_record(enum cell_exit code, const char *message, int number)
 {
 	json_t *record = report_new_record(code);
 
-	if (report.fields != NULL && json_object_update(record, report.fields) != 0)
-		lost("make the record");
-	if (error != NULL)
-		set_field(record, "error", error);
+	must_make(record != NULL);
+	must_make(report.fields == NULL || json_object_update(record, report.fields) == 0);
+	if (code != CELL_OK)
+		set_field(record, "error", report_error(code, message, number));
 	if (report_print_record(stdout, record) != 0)
 		lost("write the record");
-}
-
-static json_t *make_error(enum cell_exit code, const char *message, int number)
-{
-	json_t *error = json_object();
-
-	set_field(error, "kind", json_string(kind_of(code)));
-	set_field(error, "message", report_string(message));
-	if (number != 0)
-		set_field(error, "errno", json_integer(number));
-	return error;
-}
-
-json_t *report_error(enum cell_exit code, const char *message)
-{
-	return make_error(code, message, 0);
 }
 
 /* FORMAT with its arguments, and the text of errno NUMBER if that is not 0, as one line. */
@@ -231,7 +115,7 @@ static noreturn void end_with(enum cell_exit code, char *line, int number)
 	if (!report.quiet)
 		(void)fprintf(stderr, "%s: %s\n", report.tool, line);
 	if (report.json)
-		print_record(code, make_error(code, line, number));
+		print_record(code, line, number);
 	report_close(code);
 }
 
@@ -256,6 +140,14 @@ void die_errno(enum cell_exit code, const char *format, ...)
 	line = make_line(format, list, number);
 	va_end(list);
 	end_with(code, line, number);
+}
+
+void die_fault(const struct fault *fault)
+{
+	if (fault->number == 0)
+		die(fault->code, "%s", fault->text);
+	errno = fault->number;
+	die_errno(fault->code, "%s", fault->text);
 }
 
 void warn(const char *format, ...)
@@ -285,6 +177,18 @@ void report_field(const char *key, json_t *value)
 	if (report.fields == NULL)
 		report.fields = json_object();
 	set_field(report.fields, key, value);
+}
+
+void report_fields(json_t *fields)
+{
+	const char *key;
+	json_t *value;
+
+	must_make(fields != NULL);
+	json_object_foreach (fields, key, value) {
+		report_field(key, json_incref(value));
+	}
+	json_decref(fields);
 }
 
 void report_json_field(const char *key, json_t *value)
@@ -322,17 +226,15 @@ void report_finish(enum cell_exit code)
 {
 	if (!report.json)
 		print_text();
-	else if (code == CELL_OK)
-		print_record(code, NULL);
 	else
-		print_record(code, report_error(code, report.answer ? report.answer : "no"));
+		print_record(code, report.answer != NULL ? report.answer : "no", 0);
 	report_close(code);
 }
 
 void report_before_exec(void)
 {
 	if (report.json)
-		print_record(CELL_OK, NULL);
+		print_record(CELL_OK, NULL, 0);
 	else
 		print_text();
 	if (ferror(stdout) || fflush(stdout) != 0) {

@@ -8,10 +8,11 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdnoreturn.h>
 
 #include "exit_code.h"
+#include "fault.h"
+#include "report_record.h"
 
 /*
  * Call first in main. TOOL is the fixed name, not argv[0]. Makes sure that descriptors 0 to 2
@@ -34,6 +35,9 @@ noreturn void die(enum cell_exit code, const char *format, ...)
 noreturn void die_errno(enum cell_exit code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* As die or die_errno, with what FAULT says. */
+noreturn void die_fault(const struct fault *fault);
+
 /* A warning line on stderr; silent with --quiet. Control characters are escaped. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -45,6 +49,9 @@ void report_answer(const char *format, ...) __attribute__((format(printf, 1, 2))
  * objects, one line an element for arrays. Takes over VALUE; NULL (it could not be made) is 111.
  */
 void report_field(const char *key, json_t *value);
+
+/* As report_field for each field of the object FIELDS, which it takes over; NULL is 111. */
+void report_fields(json_t *fields);
 
 /* As report_field, but only in the record. */
 void report_json_field(const char *key, json_t *value);
@@ -64,22 +71,7 @@ void report_before_exec(void);
 /* execvp failed for PROGRAM (errno): one line on stderr, then exit 126 or 127. */
 noreturn void report_exec_failed(const char *program);
 
-/* For tools with one record an item: a new object with the fields that every record begins with. */
-json_t *report_new_record(enum cell_exit code);
-
-/* What goes into such a record as "error" when CODE is a failure: kind and MESSAGE. */
-json_t *report_error(enum cell_exit code, const char *message);
-
-/* Prints RECORD as one line on STREAM and releases it. 0, or -1 with errno. */
-int report_print_record(FILE *stream, json_t *record);
-
 /* Flushes stdout and exits with CODE, or 111 if output was lost. For tools that printed already. */
 noreturn void report_close(enum cell_exit code);
-
-/* Values for report_field; NULL if they can't be made. Not UTF-8 becomes \xHH (see text.h). */
-json_t *report_string(const char *text);
-json_t *report_bytes(const void *bytes, size_t length);
-json_t *report_decimal(unsigned long long number); /* as a string: safe above 2^53 */
-json_t *report_mask(unsigned long long mask);	   /* 16 hex digits */
 
 #endif
