@@ -14,41 +14,41 @@ fail() {
 }
 [ $# -eq 1 ] || [ $# -eq 2 ] || fail 'usage: report.sh DIR [SUMMARY]' 100
 [ -d "$1" ] || fail "cannot open $1: not a directory" 103
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+case $0 in */*) here=${0%/*} ;; *) here=. ;; esac
+trial=$1 summary=${2:-$1/summary.json} cut='' work=''
+trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 trap 'exit 143' HUP INT TERM
+sizes=$(stat -c ' %n=%s ' -- "$summary" "$trial"/*.jsonl "$trial/ruleset.nft" 2>/dev/null) || :
 
-# take NAME HEAD TAIL [FILE]: the first and the last bytes of a file, its lines whole or broken.
+# take HEAD TAIL FILE: sets $taken to FILE, or where it is too long to the first and the last bytes of
+# it, its lines whole or broken.
 take() {
-	take_file=${4:-$trial/$1}
-	: >"$work/$1"
-	[ -f "$take_file" ] && [ ! -L "$take_file" ] || return 0
-	take_size=$(wc -c <"$take_file")
-	if [ "$take_size" -le $(($2 + $3)) ]; then
-		cat "$take_file" >"$work/$1"
-	else
-		head -c "$2" "$take_file" >"$work/$1"
-		if [ "$3" -gt 0 ]; then
-			echo >>"$work/$1"
-			tail -c "$3" "$take_file" >>"$work/$1"
-		fi
-		cut="$cut$1 "
+	taken=/dev/null
+	[ -f "$3" ] && [ ! -L "$3" ] || return 0
+	taken=$3
+	take_size=${sizes##*" $3="}
+	[ "${take_size%% *}" -gt $(($1 + $2)) ] || return 0
+	[ -n "$work" ] || work=$(mktemp -d)
+	taken=$work/${3##*/}
+	head -c "$1" "$3" >"$taken"
+	if [ "$2" -gt 0 ]; then
+		echo >>"$taken"
+		tail -c "$2" "$3" >>"$taken"
 	fi
+	cut="$cut${3##*/} "
 }
 
-trial=$1 cut=
-take summary.json 4194304 0 "${2:-}"
-for name in evidence.jsonl probe-before.jsonl probe-after.jsonl; do take "$name" 2097152 0; done
-for name in refused.jsonl hits.jsonl; do take "$name" 3145728 1048576; done
-take ruleset.nft 65536 0
+take 4194304 0 "$summary" && set -- --rawfile summary_text "$taken"
+take 2097152 0 "$trial/evidence.jsonl" && set -- "$@" --rawfile evidence_text "$taken"
+take 2097152 0 "$trial/probe-before.jsonl" && set -- "$@" --rawfile before_text "$taken"
+take 2097152 0 "$trial/probe-after.jsonl" && set -- "$@" --rawfile after_text "$taken"
+take 3145728 1048576 "$trial/refused.jsonl" && set -- "$@" --rawfile refused_text "$taken"
+take 3145728 1048576 "$trial/hits.jsonl" && set -- "$@" --rawfile hits_text "$taken"
+take 65536 0 "$trial/ruleset.nft" && set -- "$@" --rawfile rules "$taken"
 
-jq -n -r --arg cut "$cut" --arg directory "$(basename "$trial")" \
-	--rawfile summary_text "$work/summary.json" --rawfile evidence_text "$work/evidence.jsonl" \
-	--rawfile before_text "$work/probe-before.jsonl" --rawfile after_text "$work/probe-after.jsonl" \
-	--rawfile refused_text "$work/refused.jsonl" --rawfile hits_text "$work/hits.jsonl" \
-	--rawfile rules "$work/ruleset.nft" --rawfile style "$here/report.css" -f "$here/report.jq" \
-	>"$work/page" || fail "cannot make the page of $1" 111
+directory=${trial%/}
+page=$(jq -n -r --arg cut "$cut" --arg directory "${directory##*/}" "$@" \
+	--rawfile style "$here/report.css" -f "$here/report.jq") || fail "cannot make the page of $trial" 111
 # jq 1.6 can lose an error on its way out, and its output with it.
-[ -s "$work/page" ] || fail "cannot make the page of $1" 111
-cat "$work/page"
+[ -n "$page" ] || fail "cannot make the page of $trial" 111
+printf '%s\n' "$page"
