@@ -145,7 +145,10 @@ option_flag() {
 	esac
 }
 
-version() { "$cell_bin/cell-nsid" --version | sed 's/.* //'; }
+version() {
+	version=$("$cell_bin/cell-nsid" --version)
+	echo "${version##* }"
+}
 
 options_parse() {
 	opt_out='' opt_timeout='' opt_setup_timeout=60 opt_grace=10 opt_engine=netns opt_user=''

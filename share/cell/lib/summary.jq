@@ -14,8 +14,10 @@ def pairs: split("\n") | [range(0; length - 1; 2) as $i | {(.[$i]): .[$i + 1]}] 
 def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 
 ($facts | pairs) as $fact
-| ($streams | split("\n") | map(number // 0)) as $stream
-| 67108864 as $limit
+| ($files | lines | map(capture("^(?<bytes>[0-9]+) (?<sha256>[0-9a-f]{64})  (?<name>.*)$")
+	| {(.name): {bytes: (.bytes | number), sha256: .sha256}}) | add // {}) as $file
+# what did not fit into the files of the subject's streams
+| ($dropped | split(" ") | map(number // 0)) as $dropped
 | ($fact.outcome) as $outcome
 | ($fact.subject_started_at != null) as $started
 | ($fact.policy_unchanged == "0" and $fact.same_namespace == "0") as $held
@@ -45,8 +47,8 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 		signal: (if $code != null and $code > 128 and $code <= 192 then $code - 128 else null end),
 		timed_out: ($fact.subject_timed_out == "1"),
 		captured: ($captured == "1"),
-		stdout: {bytes: ($stream[0] + $stream[1]), truncated: ($stream[1] > 0)},
-		stderr: {bytes: ($stream[2] + $stream[3]), truncated: ($stream[3] > 0)}
+		stdout: {bytes: (($file["subject/stdout"].bytes // 0) + $dropped[0]), truncated: ($dropped[0] > 0)},
+		stderr: {bytes: (($file["subject/stderr"].bytes // 0) + $dropped[1]), truncated: ($dropped[1] > 0)}
 	},
 	namespace: {identity: $identity[0], cookie: $identity[1], same_at_end: ($fact.same_namespace == "0")},
 	gate: (step_record("again.capabilities") | {held: (.held // []), sets: (.sets // {})}),
@@ -71,12 +73,11 @@ def step_record($step): ($evidence | map(select(.step == $step)) | last) // {};
 			| .value.packets] | add),
 		recorded: .packets.recorded, lost: .packets.lost, truncated: .truncated,
 		top_destinations: ($top_destinations | top), top_names: ($top_names | top)}),
-	tampering: ($files | lines | map(select(endswith(" hosts-end")) | "hosts")),
+	tampering: (if $file["hosts-end"] then ["hosts"] else [] end),
 	after: ($fact.after // null | if . == null then null
 		else split(" ") | {exit: (.[0] | number), seconds: (.[1] | number)} end),
 	steps: ($steps | lines | map(split(" ") | {step: .[0], seconds: (.[1] | number), exit: (.[2] | number)})),
-	files: ($files | lines | map(capture("^(?<bytes>[0-9]+) (?<sha256>[0-9a-f]{64})  (?<name>.*)$")
-		| {(.name): {bytes: (.bytes | number), sha256: .sha256}}) | add // {}),
+	files: $file,
 	versions: ({kernel: $kernel, nftables: $nftables, mitmproxy: $mitmproxy, cell: $version}
 		+ ($fact | with_entries(select(.key | startswith("engine_")) | .key |= ltrimstr("engine_"))))
 }

@@ -2,12 +2,17 @@
 # shellcheck shell=sh
 # The end of a trial, in run_trial's own shell: judges what the steps left, writes summary.json.
 
-# fact NAME [FALLBACK]: what a step noted.
-fact() { if [ -s "$state/$1" ]; then cat "$state/$1"; else printf '%s\n' "${2:-}"; fi; }
+# fact NAME [FALLBACK]: sets $fact to the first line of what a step noted.
+fact() {
+	fact=
+	[ ! -s "$state/$1" ] || IFS= read -r fact <"$state/$1" || :
+	: "${fact:=${2:-}}"
+}
 
 # void STEP TOOL CODE MESSAGE: a subject ran, and nothing is proven.
 void() {
-	[ "$(fact outcome)" = interrupted ] || note outcome void
+	fact outcome
+	[ "$fact" = interrupted ] || note outcome void
 	note cause_step "$1"
 	note cause_tool "$2"
 	note cause_exit "$3"
@@ -34,17 +39,20 @@ summary_judge() {
 					sed -n 's/.*"error":{.*"message":"\([^"]*\)".*/; the last no: \1/p' "$state/record" 2>/dev/null
 				)"
 		fi
-	elif [ -e "$state/subject_started" ] && [ ! -e "$state/finished" ] &&
-		[ "$(fact outcome)" != void ] && [ "$(fact outcome)" != interrupted ]; then
-		void end run_trial "$trial_status" 'the trial ended before its end was checked'
+	elif [ -e "$state/subject_started" ] && [ ! -e "$state/finished" ]; then
+		fact outcome
+		case $fact in
+		void | interrupted) ;;
+		*) void end run_trial "$trial_status" 'the trial ended before its end was checked' ;;
+		esac
 	fi
 	# Evidence that must be there, and whole: JSON lines.
-	[ "$(fact outcome)" != not-started ] && [ -e "$state/subject_started" ] || return 0
+	fact outcome
+	[ "$fact" != not-started ] && [ -e "$state/subject_started" ] || return 0
 	for summary_file in evidence.jsonl refused.jsonl hits.jsonl; do
 		if [ ! -f "$out/$summary_file" ]; then
 			void evidence run_trial 103 "$summary_file is missing"
-		elif [ "$(tail -c 1 "$out/$summary_file" | wc -l)" -eq 0 ] && [ -s "$out/$summary_file" ] ||
-			grep -qv '^{.*}$' "$out/$summary_file"; then
+		elif [ -n "$(tail -c 1 "$out/$summary_file")" ] || grep -qv '^{.*}$' "$out/$summary_file"; then
 			void evidence run_trial 103 "$summary_file is not JSON lines"
 		fi
 	done
@@ -53,14 +61,15 @@ summary_judge() {
 # summary_write COMMAND...: everything but summary.json is final before its digest is taken.
 summary_write() {
 	summary_judge
-	summary_outcome=$(fact outcome)
-	summary_cause=$(fact cause_message)
+	fact outcome && summary_outcome=$fact
+	fact cause_message && summary_cause=$fact
 	case $summary_outcome in
-	exited) summary_exit=$(fact subject_exit 125) ;;
+	exited) fact subject_exit 125 && summary_exit=$fact ;;
 	timed-out) summary_exit=124 ;;
 	void) summary_exit=122 ;;
 	interrupted)
-		case $(fact interrupt) in INT) summary_exit=130 ;; HUP) summary_exit=129 ;; *) summary_exit=143 ;; esac
+		fact interrupt
+		case $fact in INT) summary_exit=130 ;; HUP) summary_exit=129 ;; *) summary_exit=143 ;; esac
 		;;
 	*) summary_exit=125 ;;
 	esac
@@ -74,11 +83,19 @@ summary_write() {
 	rm -rf "$state"
 }
 
-# hits TEXT: how many records of the proxy's hold TEXT, without those of the steps before the subject.
-hits() {
-	hits_number=$(tail -n "+$(($(fact hits_before 0) + 1))" "$out/hits.jsonl" 2>/dev/null |
-		grep -cF -- "$1" || :)
-	echo "${hits_number:-0}"
+# summary_hits: sets summary_requests, _blocked, _tunnels, _allowed and _failed: how many records of
+# the proxy's say so, without those of the steps before the subject.
+summary_hits() {
+	fact hits_before 0
+	# shellcheck disable=SC2046 # five numbers
+	set -- $(tail -n "+$((fact + 1))" "$out/hits.jsonl" 2>/dev/null | awk '
+		index($0, "\"event\":\"request\"") { requests++ }
+		index($0, "\"event\":\"raw_tunnel\"") { tunnels++ }
+		index($0, "\"decision\":\"refused\"") { blocked++ }
+		index($0, "\"decision\":\"allowed\"") { allowed++ }
+		index($0, "\"decision\":\"failed\"") { failed++ }
+		END { print requests + 0, blocked + 0, tunnels + 0, allowed + 0, failed + 0 }')
+	summary_requests=$1 summary_blocked=$2 summary_tunnels=$3 summary_allowed=$4 summary_failed=$5
 }
 
 # top FILE: the ten most frequent lines of standard input, each with its count, as NAME of the state.
@@ -87,9 +104,13 @@ top() { LC_ALL=C sort | uniq -c | sort -rn | head -n 10 >"$state/$1"; }
 # Who was refused most: by the proxy (host:port and the rule), by the policy (class, address, port),
 # and the names that were asked of a resolver. Records are ours: one line, fields in a fixed order.
 summary_top() {
-	tail -n "+$(($(fact hits_before 0) + 1))" "$out/hits.jsonl" 2>/dev/null |
+	: >"$state/top_hosts" && : >"$state/top_destinations" && : >"$state/top_names"
+	fact hits_before 0
+	[ "$summary_blocked" -eq 0 ] || tail -n "+$((fact + 1))" "$out/hits.jsonl" |
 		sed -n '/"decision":"refused"/{s/.*"host":"\([^"]*\)","port":\([0-9]*\).*/\1:\2/p}' | top top_hosts
-	tail -n "+$(($(fact refused_before 0) + 1))" "$out/refused.jsonl" 2>/dev/null >"$state/packets" || :
+	fact refused_before 0
+	tail -n "+$((fact + 1))" "$out/refused.jsonl" 2>/dev/null >"$state/packets" || :
+	grep -q '"record":"packet"' "$state/packets" || return 0
 	sed -n 's/.*"record":"packet","class":"\([a-z]*\)".*"destination":"\([^"]*\)","ports":{"source":[0-9]*,"destination":\([0-9]*\)}.*/\1 \2 \3/p
 		s/.*"record":"packet","class":"\([a-z]*\)".*"destination":"\([^"]*\)","ports":null.*/\1 \2/p' "$state/packets" |
 		grep -v -e '^kernel ' -e '^inbound ' | top top_destinations
@@ -97,14 +118,15 @@ summary_top() {
 }
 
 summary_last_words() {
-	summary_requests=$(hits '"event":"request"')
+	summary_hits
 	case $summary_outcome in
 	exited | timed-out)
-		summary_refused=$(fact refused_packets 0)
+		fact refused_packets 0 && summary_refused=$fact
 		summary_bound=
-		case $(fact refused) in
+		fact refused
+		case $fact in
 		*'"truncated":true'*)
-			summary_bound=" ($(fact refused | sed -n 's/.*"packets":{[^}]*"recorded":\([0-9]*\).*/\1/p') recorded, bound reached)"
+			summary_bound=" ($(sed -n 's/.*"packets":{[^}]*"recorded":\([0-9]*\).*/\1/p' "$state/refused") recorded, bound reached)"
 			;;
 		esac
 		say_step end sealed "same namespace, same policy; $(counted "$summary_requests" request), $(counted "$summary_refused" packet) refused$summary_bound"
@@ -121,43 +143,38 @@ summary_make() {
 	(
 		cd "$out" || exit
 		find . -type f ! -path './.state/*' ! -name lock -printf '%P\0' | LC_ALL=C sort -z >"$state/names"
-		xargs -0 sha256sum -- <"$state/names" >"$state/sums"
-		xargs -0 stat -c %s -- <"$state/names" | paste -d ' ' - "$state/sums" >"$state/files"
-		mv "$state/sums" sha256sums
+		xargs -0 sha256sum -- <"$state/names" >sha256sums
+		xargs -0 stat -c %s -- <"$state/names" | paste -d ' ' - sha256sums >"$state/files"
 	)
 	for summary_name in steps environment probe counters sealed_counters refused; do
 		[ -e "$state/$summary_name" ] || : >"$state/$summary_name"
 	done
-	for summary_stream in stdout stderr; do
-		stat -c %s "$out/subject/$summary_stream" 2>/dev/null || echo 0
-		fact "subject.$summary_stream.dropped" 0
-	done >"$state/streams"
+	fact subject.stdout.dropped 0 && summary_dropped=$fact
+	fact subject.stderr.dropped 0 && summary_dropped="$summary_dropped $fact"
 	summary_top
-	(
-		cd "$state" || exit
-		for summary_name in *; do
-			case $summary_name in
-			outcome | cause_* | subject_* | identity | proxy_address | policy_unchanged | same_namespace | after | proxy_alive | interrupt | engine_*)
-				printf '%s\n' "$summary_name"
-				head -n 1 "$summary_name" | tr -d '\n'
-				echo
-				;;
-			esac
-		done
-	) >"$state/facts"
+	for summary_path in "$state"/*; do
+		summary_name=${summary_path##*/}
+		case $summary_name in
+		outcome | cause_* | subject_* | identity | proxy_address | policy_unchanged | same_namespace | after | proxy_alive | interrupt | engine_*)
+			fact "$summary_name"
+			printf '%s\n' "$summary_name" "$fact"
+			;;
+		esac
+	done >"$state/facts"
+	read -r summary_kernel </proc/sys/kernel/osrelease
+	summary_packages
 	jq -n -c --arg trial "$CELL_TRIAL" --arg engine "$opt_engine" --argjson exit "$summary_exit" \
-		--arg version "$(version)" --arg kernel "$(uname -r)" \
-		--arg nftables "$(summary_package libnftables1)" --arg mitmproxy "$(summary_package mitmproxy)" \
+		--arg version "$(version)" --arg kernel "$summary_kernel" \
+		--arg nftables "$summary_nftables" --arg mitmproxy "$summary_mitmproxy" \
 		--arg captured "$([ -n "$opt_interactive" ] || echo 1)" \
 		--arg host "${CELL_PROXY_HOST:-cell-proxy}" --argjson port "${CELL_PROXY_PORT:-8080}" \
-		--argjson requests "${summary_requests:-0}" \
-		--argjson blocked "$(hits '"decision":"refused"')" \
-		--argjson tunnels "$(hits '"event":"raw_tunnel"')" \
-		--argjson allowed "$(hits '"decision":"allowed"')" --argjson failed "$(hits '"decision":"failed"')" \
+		--argjson requests "$summary_requests" --argjson blocked "$summary_blocked" \
+		--argjson tunnels "$summary_tunnels" \
+		--argjson allowed "$summary_allowed" --argjson failed "$summary_failed" \
 		--rawfile top_hosts "$state/top_hosts" --rawfile top_names "$state/top_names" \
 		--rawfile top_destinations "$state/top_destinations" \
 		--rawfile facts "$state/facts" --rawfile steps "$state/steps" \
-		--rawfile files "$state/files" --rawfile streams "$state/streams" \
+		--rawfile files "$state/files" --arg dropped "$summary_dropped" \
 		--rawfile environment "$state/environment" \
 		--slurpfile evidence "$out/evidence.jsonl" --slurpfile probe "$state/probe" \
 		--slurpfile counters "$state/counters" \
@@ -169,11 +186,20 @@ summary_make() {
 	mv "$out/summary.json.new" "$out/summary.json"
 }
 
-# The version of the package, since asking mitmdump costs half a second; in containers the image's count.
-summary_package() {
+# summary_packages: sets summary_nftables and summary_mitmproxy to the packages' versions, since asking
+# mitmdump costs half a second; in containers the image's count.
+summary_packages() {
+	summary_nftables=unknown summary_mitmproxy=unknown
 	if [ "$opt_engine" = compose ]; then
-		echo "in the image"
-	else
-		dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo unknown
+		summary_nftables='in the image' summary_mitmproxy='in the image'
+		return 0
 	fi
+	while read -r summary_package summary_version; do
+		case $summary_package in
+		libnftables1) summary_nftables=$summary_version ;;
+		mitmproxy) summary_mitmproxy=$summary_version ;;
+		esac
+	done <<-END
+		$(dpkg-query -W -f '${Package} ${Version}\n' libnftables1 mitmproxy 2>/dev/null)
+	END
 }
