@@ -57,8 +57,8 @@ engine_proxy() {
 	done
 	record=$(cat "$state/record")
 	printf '%s\n' "$record" >>"$out/evidence.jsonl"
-	certificate=$(record_text sha256)
-	proxy_address=$(record_text address)
+	record_field sha256 && certificate=$field
+	record_field address && proxy_address=$field
 	"$docker" cp "$cell:$engine_egress/mitmproxy-ca-cert.pem" "$out/ca.pem" >/dev/null
 	engine_beacon
 }
@@ -139,19 +139,21 @@ engine_probe_before() {
 # engine_join: the namespace is sealed, so now the subject's container may exist.
 engine_join() {
 	CELL_STEP='join'
-	join_began=$(now_ns)
+	clock
+	join_began=$now
 	compose up -d "$opt_service" >/dev/null ||
 		not_started join compose 1 "$(compose_complaint)"
 	main=$(compose_id "$opt_service")
 	subject_user=${opt_user:-$("$docker" inspect -f '{{.Config.User}}' "$main")}
 	# What the subject is, is asked of a process that starts as it will.
 	require join.user cell-capcheck engine_as_user
-	subject_uid=$(printf '%s\n' "$record" | sed -n 's/.*"uid":\([0-9]*\).*/\1/p')
+	record_field uid && subject_uid=$field
 	subject_rights=
 	[ "$subject_uid" = 0 ] || subject_rights=--unprivileged
 	: "${subject_user:=$subject_uid}"
 	engine_environment_file
-	printf 'join %s 0\n' "$(seconds_since "$join_began")" >>"$state/steps"
+	seconds_since "$join_began"
+	printf 'join %s 0\n' "$seconds" >>"$state/steps"
 }
 
 engine_as_user() {

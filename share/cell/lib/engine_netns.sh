@@ -19,6 +19,7 @@ engine_start() {
 	engine_needs
 	engine_private
 	engine_network
+	sandbox_make
 	engine_proxy
 }
 
@@ -37,7 +38,8 @@ engine_private() {
 	/dev/*) not_started engine run_trial 100 'the work directory is in /dev, which is private in a cell' ;;
 	esac
 	if ! { mount -t tmpfs -o mode=0711 cell /dev/shm && mkdir -m 0711 "$run" "$run/proxy" &&
-		mkdir -m 1777 "$run/tmp" && mount -t tmpfs -o mode=1777 cell-tmp "$run/tmp" &&
+		mkdir -m 0755 "$run/tmp" "$run/egress" "$run/bin" "$run/addons" &&
+		mount -t tmpfs -o mode=1777 cell-tmp "$run/tmp" &&
 		: >"$run/netns" && unshare --net="$run/netns" true; } 2>"$state/stderr"; then
 		not_started engine run_trial 102 "cannot make namespaces: $(head -n 1 "$state/stderr")"
 	fi
@@ -49,30 +51,31 @@ engine_private() {
 		: >/etc/hosts
 		chmod 0755 "$run/etc"
 	fi
-	mkdir -m 0700 "$run/proxy/state"
-	mkdir -m 0755 "$run/egress" "$run/bin"
+	mkdir -m 0700 "$run/proxy/state" "$run/proxy/home"
+	# The subject's tools are the very files that stand beside run_trial, held by mounts, which cost
+	# no memory: one that is replaced meanwhile is another file. Not their directory: that may hold
+	# the caller's other programs. One process mounts all; from in there, fstab(5) needs no quoting.
 	for tool in cell-capcheck cell-nsid cell-pinhost cell-probe cell-exec cell-proxycheck; do
-		cp "$cell_bin/$tool" "$run/bin/$tool"
-	done
+		: >"$run/bin/$tool"
+		echo "./$tool $run/bin/$tool none bind,ro"
+	done >"$run/fstab"
+	(cd "$cell_bin" && mount -a --fstab "$run/fstab") 2>"$state/stderr" ||
+		not_started engine run_trial 102 "cannot bind the tools: $(head -n 1 "$state/stderr")"
 	printf '127.0.0.1\tlocalhost cell\n::1\tlocalhost\n' >"$run/hosts"
 	# Refused at once, and by address: so the record has the names that a subject asks for.
-	echo 'nameserver 127.0.0.11' >"$run/resolv.conf"
-	chmod 0644 "$run/hosts" "$run/resolv.conf"
-	cp "$run/resolv.conf" "$out/resolv.conf"
+	for file in "$run/resolv.conf" "$out/resolv.conf"; do echo 'nameserver 127.0.0.11' >"$file"; done
 }
 
 # The proxy: in the caller's network namespace, as a user of its own without any capability.
 engine_proxy() {
-	addons=$cell_share/mitmproxy
-	mkdir -m 0755 "$run/addons"
-	cp "$addons"/*.py "$run/addons/"
+	cp "$cell_share/mitmproxy"/*.py "$cell_share/lib/beacon.py" "$run/addons/"
 	set -- -s "$run/addons/cell_audit.py"
 	addon_number=0
 	engine_lines opt_addon
 	while IFS= read -r line; do
 		addon_number=$((addon_number + 1))
-		cp -- "$line" "$run/addons/user-$addon_number-$(basename -- "$line")"
-		set -- "$@" -s "$run/addons/user-$addon_number-$(basename -- "$line")"
+		cp -- "$line" "$run/addons/user-$addon_number-${line##*/}"
+		set -- "$@" -s "$run/addons/user-$addon_number-${line##*/}"
 	done <"$run/lines"
 	engine_lines opt_proxy_arg
 	while IFS= read -r line; do set -- "$@" "$line"; done <"$run/lines"
@@ -80,7 +83,6 @@ engine_proxy() {
 	: >"$out/hits.jsonl"
 	: >"$run/proxy/state/hits.jsonl"
 	mount --bind "$out/hits.jsonl" "$run/proxy/state/hits.jsonl"
-	mkdir -m 0700 "$run/proxy/home"
 	chown -R "$proxy_uid:$proxy_uid" "$run/proxy/state" "$run/proxy/home" "$run/egress"
 	mkfifo "$run/proxy.log"
 	{
@@ -102,8 +104,8 @@ engine_proxy() {
 	) &
 	proxy_job=$!
 	engine_beacon
-	while ! (as_proxy "$cell_bin/cell-publish" --check --connect --json --port "$CELL_PROXY_PORT" \
-		--state "$run/proxy/state" --dir "$run/egress") >"$state/record" 2>"$state/stderr"; do
+	proxy_patience=100 # hundredths of a second
+	until engine_proxy_answers; do
 		if [ -e "$run/proxy.exit" ]; then
 			wait "$proxy_log_pid" || :
 			message="ended with $(cat "$run/proxy.exit"); last line: $(tail -n 1 "$out/proxy.log" | cut -c 1-200)"
@@ -111,12 +113,32 @@ engine_proxy() {
 			not_started proxy mitmdump "$(cat "$run/proxy.exit")" "$message"
 		fi
 		check_interrupt
-		sleep 0.05
+		engine_proxy_pause
 	done
 	record=$(cat "$state/record")
 	printf '%s\n' "$record" >>"$out/evidence.jsonl"
-	certificate=$(record_text sha256)
+	record_field sha256
+	certificate=$field
 	cp "$run/egress/mitmproxy-ca-cert.pem" "$out/ca.pem"
+}
+
+# engine_proxy_answers: asks by the proxy's own user. That costs five processes, and what starts slowly
+# starts beside many others: so it is asked when its first record shows that it is up, and without
+# one when it has taken a second, and each time that it has taken twice as long.
+engine_proxy_answers() {
+	clock
+	if [ ! -s "$out/hits.jsonl" ] && [ $((now - began)) -lt "$proxy_patience" ]; then return 1; fi
+	proxy_patience=$((2 * (now - began)))
+	(as_proxy "$cell_bin/cell-publish" --check --connect --json --port "$CELL_PROXY_PORT" \
+		--state "$run/proxy/state" --dir "$run/egress") >"$state/record" 2>"$state/stderr"
+}
+
+# engine_proxy_pause: a tenth of the time that it has taken so far, 0.05 to 0.50 s.
+engine_proxy_pause() {
+	pause=$(((now - began) / 10))
+	[ "$pause" -ge 5 ] || pause=5
+	[ "$pause" -le 50 ] || pause=50
+	sleep "0.$((pause / 10))$((pause % 10))"
 }
 
 # as_proxy COMMAND...: replaces this subshell; with an environment from nothing, since the subject's
@@ -134,8 +156,7 @@ engine_beacon() {
 	# The system's own interpreter: one in a private home is out of that user's reach.
 	python=/usr/bin/python3
 	[ -x "$python" ] || python=python3
-	cp "$cell_share/lib/beacon.py" "$run/beacon.py"
-	as_proxy "$python" "$run/beacon.py" "$near" ${v6:+"$v6::1"} >"$run/beacon" \
+	as_proxy "$python" -I -S "$run/addons/beacon.py" "$near" ${v6:+"$v6::1"} >"$run/beacon" \
 		2>"$state/beacon.log" 3<&- 4>&- 5>&- 7>&- </dev/null &
 	beacon_pid=$!
 }
@@ -211,8 +232,8 @@ engine_probe_before() { engine_in_subject "$@"; }
 # Routes to everywhere, only now that nothing leaves by them: an attempt is then refused by the
 # policy and recorded, where without a route it would end before that.
 engine_join() {
-	in_netns ip route add default dev eth0 2>/dev/null || :
-	in_netns ip -6 route add default dev eth0 2>/dev/null || :
+	printf '%s\n' 'route add default dev eth0' 'route add ::/0 dev eth0' |
+		in_netns ip -force -batch - 2>/dev/null || :
 }
 engine_gate() { :; }
 engine_open_end() { kill "$beacon_pid" 2>/dev/null || :; }
@@ -222,8 +243,7 @@ engine_sealed() {
 	cp "$run/hosts" "$out/hosts"
 	note hits_before "$(wc -l <"$out/hits.jsonl")"
 	refused_before
-	engine_environment >"$state/environment"
-	work=${opt_chdir:-$PWD}
+	printf '%s\n' "$sandbox_names" | sort -u >"$state/environment"
 	setpriv --reuid "$subject_uid" --regid "$subject_gid" --clear-groups test -w "$work" ||
 		say_step subject note "uid $subject_uid cannot write in $work (--user, --chdir)"
 }

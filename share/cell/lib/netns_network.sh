@@ -45,23 +45,26 @@ engine_network() {
 		cell_number=$(((cell_number + 1) % cells))
 	done
 	# Somebody else's route to these addresses would be cut off, or would cut us off.
-	clash=$({ ip -4 route show match "$near/30" && ip -4 route show root "$near/30"; } |
-		grep -v -e '^default' -e '^0\.0\.0\.0/' -e ' dev cell[0-9]' | head -n 1)
-	[ -z "$clash" ] ||
-		not_started network run_trial 125 "$opt_subnet clashes with the route: $clash (see --subnet)"
+	while read -r route; do
+		case $route in
+		'' | default* | 0.0.0.0/* | *' dev cell'[0-9]*) ;;
+		*) not_started network run_trial 125 "$opt_subnet clashes with the route: $route (see --subnet)" ;;
+		esac
+	done <<-END
+		$(printf '%s\n' "route show match $near/30" "route show root $near/30" | ip -4 -batch -)
+	END
 	v6=$(printf 'fd63:656c:6c00:%x' "$cell_number")
 	{
-		ip address add "$near/30" dev "cell$cell_number" &&
-			ip link set "cell$cell_number" up &&
-			in_netns ip link set lo up &&
-			in_netns ip address add "$far/30" dev eth0 &&
-			in_netns ip link set eth0 up
+		printf '%s\n' "address add $near/30 dev cell$cell_number" "link set cell$cell_number up" |
+			ip -batch - &&
+			printf '%s\n' 'link set lo up' "address add $far/30 dev eth0" 'link set eth0 up' |
+			in_netns ip -batch -
 	} 2>"$state/stderr" ||
 		not_started network ip 111 "cannot set up the veth pair: $(head -n 1 "$state/stderr")"
 	# Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
-	in_netns sh -c 'echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range'
 	# A packet that waits for a neighbour keeps its socket, and with it the namespace: 3 s by default.
-	in_netns sh -c 'for family in ipv4 ipv6; do
+	in_netns sh -c 'echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range
+	for family in ipv4 ipv6; do
 		cd "/proc/sys/net/$family/neigh/eth0" 2>/dev/null || continue
 		echo 1 >mcast_solicit && echo 100 >retrans_time_ms
 	done'

@@ -8,7 +8,6 @@ capture_limit=67108864 # bytes of each stream that are kept; what follows is cou
 # subject never gets SIGPIPE or a full disk from it: tee goes on without a reader that is gone.
 capture() {
 	mkfifo "$run/$1" "$run/$1.file"
-	mkdir -p "$out/${1%.*}"
 	(
 		exec 3<&- 7>&-
 		keep_status=0
@@ -17,7 +16,7 @@ capture() {
 		wc -c >"$state/$1.dropped"
 	) <"$run/$1.file" &
 	capture_pids="$capture_pids $!"
-	setsid tee --output-error=warn-nopipe "$run/$1.file" <"$run/$1" >&"$2" 2>/dev/null 3<&- 7>&- &
+	tee --output-error=warn-nopipe "$run/$1.file" <"$run/$1" >&"$2" 2>/dev/null 3<&- 7>&- &
 	capture_pids="$capture_pids $!"
 }
 
@@ -30,12 +29,18 @@ timer() {
 	) &
 }
 
+# wall_clock: sets $wall to the time in milliseconds since 1970, a space, and RFC 3339 in UTC.
+wall_clock() { wall=$(date -u '+%s%3N %Y-%m-%dT%H:%M:%S.%3NZ'); }
+
 subject_run() {
 	capture_pids=
 	note subject_user "$subject_user"
 	note subject_uid "$subject_uid"
-	note subject_started_at "$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)"
-	subject_began=$(now_ns)
+	wall_clock
+	note subject_started_at "${wall#* }"
+	subject_began_ms=${wall% *}
+	clock
+	subject_began=$now
 	if [ -z "$opt_interactive" ]; then
 		capture subject.stdout 4
 		capture subject.stderr 5
@@ -50,8 +55,10 @@ subject_run() {
 		say_step subject running ''
 	fi
 	subject_wait
-	note subject_ended_at "$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)"
-	note subject_seconds "$(seconds_since "$subject_began")"
+	wall_clock
+	note subject_ended_at "${wall#* }"
+	subject_ms=$((${wall% *} - subject_began_ms))
+	note subject_seconds "$(printf '%d.%03d' $((subject_ms / 1000)) $((subject_ms % 1000)))"
 	note subject_exit "$subject_status"
 	note subject_timed_out "$subject_timed_out"
 	subject_after
@@ -95,7 +102,8 @@ subject_wait() {
 			;;
 		signal)
 			if [ -z "$stopping" ]; then
-				end_trial interrupted subject run_trial 0 "$(cat "$state/interrupt")"
+				read -r interrupt <"$state/interrupt" || :
+				end_trial interrupted subject run_trial 0 "$interrupt"
 				subject_outcome=interrupted
 				subject_stop TERM
 			else
@@ -105,17 +113,22 @@ subject_wait() {
 		grace) subject_stop KILL ;;
 		esac
 	done
+	seconds_since "$subject_began"
 	case $subject_outcome in
-	timed-out) say_step subject "time is up after $opt_timeout s; TERM, gone after $(seconds_since "$stop_began") s" '' ;;
-	interrupted) say_step subject stopped "by us after $(seconds_since "$subject_began") s" ;;
-	void) say_step subject stopped "after $(seconds_since "$subject_began") s" ;;
-	*) say_step subject "exited $subject_status" '' "$(seconds_since "$subject_began")" ;;
+	timed-out)
+		seconds_since "$stop_began"
+		say_step subject "time is up after $opt_timeout s; TERM, gone after $seconds s" ''
+		;;
+	interrupted) say_step subject stopped "by us after $seconds s" ;;
+	void) say_step subject stopped "after $seconds s" ;;
+	*) say_step subject "exited $subject_status" '' "$seconds" ;;
 	esac
 }
 
 # subject_stop TERM|KILL
 subject_stop() {
-	[ -n "$stop_began" ] || stop_began=$(now_ns)
+	clock
+	: "${stop_began:=$now}"
 	if [ "$1" = TERM ]; then
 		stopping=1
 		engine_subject_signal TERM
@@ -132,11 +145,13 @@ subject_after() {
 	case $subject_outcome in void | interrupted) return 0 ;; esac
 	mkdir -p "$out/after"
 	after_status=0
-	after_began=$(now_ns)
+	clock
+	after_began=$now
 	engine_in_subject_as_is sh -c "$opt_after" >"$out/after/stdout" 2>"$out/after/stderr" \
 		</dev/null || after_status=$?
-	note after "$after_status $(seconds_since "$after_began")"
-	say_step after "exited $after_status" '' "$(seconds_since "$after_began")"
+	seconds_since "$after_began"
+	note after "$after_status $seconds"
+	say_step after "exited $after_status" '' "$seconds"
 }
 
 subject_keep() {

@@ -33,19 +33,22 @@ gate_passed() {
 
 # --- the cell and its proxy
 CELL_STEP=proxy
-began=$(now_ns)
+clock
+began=$now
 engine_start
-printf 'proxy %s 0\n' "$(seconds_since "$began")" >>"$state/steps"
+seconds_since "$began"
+printf 'proxy %s 0\n' "$seconds" >>"$state/steps"
 note proxy_address "$proxy_address"
-say_step proxy listening "$proxy_address:$CELL_PROXY_PORT, certificate $(
-	printf %s "$certificate" | sed 's/^\(....\).*\(..\)$/\1...\2/'
-)" "$(seconds_since "$began")"
+certificate_end=${certificate#"${certificate%??}"}
+say_step proxy listening "$proxy_address:$CELL_PROXY_PORT, certificate ${certificate%"${certificate#????}"}...$certificate_end" \
+	"$seconds"
 
 engine_before
 
 # --- pin, and the gate
 require identity cell-nsid engine_in_cell --cookie
-identity=$(record_text identity)' '$(record_text cookie)
+record_field identity && identity=$field
+record_field cookie && identity="$identity $field"
 note identity "$identity"
 require pin cell-pinhost engine_pin "$CELL_PROXY_HOST"
 if [ -z "$engine_joins_late" ]; then
@@ -55,10 +58,23 @@ fi
 say_step pin 'done' "$CELL_PROXY_HOST is $proxy_address"
 
 # --- the ways out: shown open, then closed
-# The caller's own targets first: what is said first of a target counts.
+# The caller's own targets first: what is said first of a target counts. URLs come later.
+: >"$state/urls"
 {
-	printf '%s' "$opt_closed" | sed 's/$/ closed/'
-	printf '%s' "$opt_open" | grep -v '^https\{0,1\}://' | sed 's/$/ open/' || :
+	while IFS= read -r target; do
+		[ -z "$target" ] || printf '%s closed\n' "$target"
+	done <<-END
+		$opt_closed
+	END
+	while IFS= read -r target; do
+		case $target in
+		'') ;;
+		http://* | https://*) printf '%s\n' "$target" >>"$state/urls" ;;
+		*) printf '%s open\n' "$target" ;;
+		esac
+	done <<-END
+		$opt_open
+	END
 	engine_targets
 } >"$state/targets"
 # probe before|after RUNNER SECONDS: as long as its slowest target, at most SECONDS.
@@ -66,11 +82,13 @@ probe() {
 	CELL_STEP=$1
 	export CELL_STEP
 	check_interrupt
-	probe_began=$(now_ns)
+	clock
+	probe_began=$now
 	probe_status=0
 	"$2" cell-probe --json --timeout "$3" --targets - <"$state/targets" \
 		>"$out/probe-$1.jsonl" 2>"$state/stderr" || probe_status=$?
-	probe_seconds=$(seconds_since "$probe_began")
+	seconds_since "$probe_began"
+	probe_seconds=$seconds
 	printf 'probe.%s %s %s\n' "$1" "$probe_seconds" "$probe_status" >>"$state/steps"
 	if [ "$probe_status" -ne 0 ] || [ ! -s "$out/probe-$1.jsonl" ]; then
 		message=$(head -n 1 "$state/stderr")
@@ -93,22 +111,22 @@ engine_watch
 require policy cell-policy engine_in_cell --subject "$identity" --log-group "$CELL_LOG_GROUP" \
 	--refuse 127.0.0.53 --refuse 127.0.0.54 allow "$CELL_PROXY_HOST"
 require policy.check cell-policy engine_in_cell --subject "$identity" check
-generation=$(printf '%s\n' "$record" | sed -n 's/.*"generation":"\{0,1\}\([0-9]*\).*/\1/p')
+record_field generation
+generation=$field
 say_step policy 'in force' 'proxy only'
 engine_rules >"$out/ruleset.nft"
 engine_join
 probe after engine_in_subject 10
 ask probe.compare cell-probe plain --compare "$out/probe-before.jsonl" "$out/probe-after.jsonl"
 note probe "$record"
-compare_number() { printf '%s\n' "$record" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
 if [ "$answer" -ne 0 ]; then
 	say_step after NO "$message"
 	not_started probe.compare cell-probe "$answer" "$message"
 fi
-say_step after closed "$(compare_number closed) of $(compare_number closed); loopback, name and proxy kept" "$probe_seconds"
+closed=$(printf '%s\n' "$record" | sed -n 's/.*"closed":\([0-9]*\).*/\1/p')
+say_step after closed "$closed of $closed; loopback, name and proxy kept" "$probe_seconds"
 engine_open_end
 # --open URLs, through the proxy, before the subject exists.
-printf '%s' "$opt_open" | grep '^https\{0,1\}://' >"$state/urls" || :
 while IFS= read -r url <&8; do
 	case $url in
 	https:*) ask open cell-proxycheck engine_in_subject --proxy "$CELL_PROXY_HOST:$CELL_PROXY_PORT" "$url" ;;
@@ -118,7 +136,7 @@ while IFS= read -r url <&8; do
 		say_step open NO "$url: $message"
 		not_started open "$ask_tool" "$answer" "$url: $message"
 	}
-	say_step open works "$url" "$ask_seconds"
+	say_step open works "$url" "$seconds"
 done 8<"$state/urls"
 
 # --- asked again right before the subject: an engine rewrites hosts files, a restart moves people
@@ -127,7 +145,8 @@ gate again
 require again.policy cell-policy engine_in_cell --subject "$identity" \
 	--generation "$generation" check
 check_interrupt
-note sealed_counters "$record"
+sealed_counters=$record
+note sealed_counters "$sealed_counters"
 engine_sealed
 
 # --- the subject
@@ -139,7 +158,9 @@ ask end.policy cell-policy engine_in_cell --subject "$identity" --generation "$g
 end_policy=$answer end_message=$message
 ask end.counters cell-policy engine_in_cell show
 note counters "$record"
-note refused_packets "$(($(refused_packets "$record") - $(refused_packets "$(cat "$state/sealed_counters")")))"
+refused_packets "$record" && refused_end=$refused_sum
+refused_packets "$sealed_counters"
+note refused_packets $((refused_end - refused_sum))
 engine_rules >"$out/ruleset-end.nft" || :
 ask end.namespace cell-nsid engine_in_cell --same /proc/self/ns/net "$identity"
 end_namespace=$answer
