@@ -196,8 +196,7 @@ static void put_on(const struct request *request, const struct seccomp_filter *f
 	if ((wanted || needed) && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 				   prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1))
 		die_errno(CELL_SYSTEM, "cannot set no_new_privs");
-	/* In a container, one exec session of the subject's looks after the processes of another.
-	 */
+	/* In a container, one session of the subject's looks after the processes of another. */
 	if (!request->keep_capabilities && !request->other_processes &&
 	    landlock_scope_enter() == LANDLOCK_SCOPE_FAILED)
 		die_errno(CELL_SYSTEM, "cannot wall off other processes");

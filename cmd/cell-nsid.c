@@ -34,8 +34,7 @@ static const struct option options[] = {{"pid", required_argument, NULL, OPT_PID
 					{"same", no_argument, NULL, OPT_SAME},
 					ARGUMENTS_COMMON};
 
-/* Fetches the cookie of HANDLE if it is live and the cookie not yet known; failure ends the tool.
- */
+/* Fetches the cookie of HANDLE if it is live and not known yet; a failure ends the tool. */
 static void need_cookie(struct namespace_handle *handle, const char *name)
 {
 	if (handle->fd < 0 || handle->id.cookie != 0 ||

@@ -104,16 +104,10 @@ static void find_address(struct call *call)
 {
 	autofree char *path = NULL;
 	struct published_fault fault;
-	enum ipv4_verdict verdict;
 	struct in_addr address;
 
 	if (call->address != NULL) {
-		verdict = ipv4_parse(call->address, strlen(call->address), &address);
-		if (verdict == IPV4_OK)
-			verdict = ipv4_classify(address);
-		if (verdict != IPV4_OK)
-			die(CELL_USAGE, "--address %s is %s", call->address,
-			    ipv4_verdict_text(verdict));
+		address = arguments_address("--address", call->address);
 	} else {
 		if (asprintf(&path, "%s/%s", settings_directory(), PUBLISHED_ADDRESS) < 0)
 			die_errno(CELL_SYSTEM, "cannot name the address file");

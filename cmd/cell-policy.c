@@ -70,13 +70,7 @@ static const struct {
 };
 
 static struct policy_command command;
-static const char *values[OPT_END - ARGUMENTS_FIRST]; /* by option; "" if it takes no value */
-
-/* The option's argument, "" if it takes none; NULL if it was not given. */
-static const char *value_of(int option)
-{
-	return values[option - ARGUMENTS_FIRST];
-}
+static const char *values[OPT_END]; /* by option; "" if it takes no value */
 
 /* Ends the tool with FAULT if RESULT is not 0. */
 static void must(int result, const struct fault *fault)
@@ -91,11 +85,11 @@ static void must(int result, const struct fault *fault)
 
 static void parse_settings(void)
 {
-	const char *group = settings_log_group(value_of(OPT_LOG_GROUP));
-	const char *wait = value_of(OPT_WAIT);
+	const char *group = settings_log_group(values[OPT_LOG_GROUP]);
+	const char *wait = values[OPT_WAIT];
 	static uint32_t generation;
 
-	command.wanted.table = settings_table(value_of(OPT_TABLE));
+	command.wanted.table = settings_table(values[OPT_TABLE]);
 	if (!ruleset_table_is_valid(command.wanted.table))
 		die(CELL_USAGE,
 		    "table name %s is not of lower-case letters, digits and at least one _, or is "
@@ -106,16 +100,16 @@ static void parse_settings(void)
 		command.wanted.log_group = (int)arguments_number("log group", group, 0, UINT16_MAX);
 	command.wait = arguments_seconds(
 		"wait", wait != NULL ? wait : arguments_environment("CELL_POLICY_WAIT", "0"));
-	if (value_of(OPT_GENERATION) != NULL) {
-		generation = (uint32_t)arguments_number("--generation", value_of(OPT_GENERATION), 0,
+	if (values[OPT_GENERATION] != NULL) {
+		generation = (uint32_t)arguments_number("--generation", values[OPT_GENERATION], 0,
 							UINT32_MAX);
 		command.generation = &generation;
 	}
 	command.directory = settings_directory();
-	command.subject = value_of(OPT_SUBJECT);
-	command.resolver_file = value_of(OPT_RESOLV_CONF);
-	command.allow_hardware = value_of(OPT_ALLOW_HARDWARE) != NULL;
-	command.dry_run = value_of(OPT_DRY_RUN) != NULL;
+	command.subject = values[OPT_SUBJECT];
+	command.resolver_file = values[OPT_RESOLV_CONF];
+	command.allow_hardware = values[OPT_ALLOW_HARDWARE] != NULL;
+	command.dry_run = values[OPT_DRY_RUN] != NULL;
 }
 
 /* The verb and its hosts, each of which must be the one configured proxy, with one port. */
@@ -139,7 +133,7 @@ static void parse_operands(int argc, char **argv)
 	if (*port == 0)
 		*port = default_port;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (value_of(places[i].option) != NULL && !(places[i].verbs & 1U << command.verb))
+		if (values[places[i].option] != NULL && !(places[i].verbs & 1U << command.verb))
 			die(CELL_USAGE, "option --%s does not go with %s",
 			    options[places[i].option - ARGUMENTS_FIRST].name, verb);
 }
@@ -161,7 +155,7 @@ static void parse_options(int argc, char **argv)
 		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	add_refused("127.0.0.11");
 	while ((option = arguments_next(&arguments)) != -1) {
-		values[option - ARGUMENTS_FIRST] = optarg != NULL ? optarg : "";
+		values[option] = optarg != NULL ? optarg : "";
 		if (option == OPT_REFUSE)
 			add_refused(optarg);
 	}

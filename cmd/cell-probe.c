@@ -10,7 +10,6 @@
 #include "cleanup.h"
 #include "host_name.h"
 #include "privileges.h"
-#include "probe_compare.h"
 #include "probe_outcome.h"
 #include "probe_surroundings.h"
 #include "published.h"
@@ -42,23 +41,6 @@ static const struct option options[] = {{"expect", required_argument, NULL, OPT_
 					{"compare", no_argument, NULL, OPT_COMPARE},
 					ARGUMENTS_COMMON};
 
-/* What a person types first. */
-static const char usual[] = "loopback:\n"
-			    "name:{proxy_host}\n"
-			    "tcp://{proxy}:{proxy_port} open\n"
-			    "dns://{nameserver}:53/{name}\n"
-			    "dns+tcp://{nameserver}:53/{name}\n"
-			    "dns://127.0.0.11:53/{name}\n"
-			    "dns+tcp://127.0.0.11:53/{name}\n"
-			    "icmp://{gateway}\n"
-			    "tcp://{gateway}:80\n"
-			    "family:packet\nfamily:vsock\nfamily:pppox\nfamily:qipcrtr\n"
-			    "family:tipc\nfamily:rds\nfamily:can\nfamily:smc\n"
-			    "family:bluetooth\nfamily:xdp\nfamily:llc\n"
-			    "call:request_key\ncall:pidfd_getfd\ncall:bpf\n"
-			    "call:io_uring\ncall:unshare\n"
-			    "policy:\n";
-
 static struct {
 	enum probe_expect expect;
 	int64_t timeout;
@@ -89,41 +71,23 @@ static void read_records(const char *name, struct probe_records *records)
 
 static noreturn void compare(const char *before_name, const char *after_name)
 {
-	static const char *const keys[] = {"closed", "still_open", "kept",   "lost",
-					   "absent", "vacuous",	   "missing"};
-	/* In the order of weight; all that follow from the second on prove nothing. */
-	static const struct {
-		enum probe_verdict verdict;
-		enum cell_exit code;
-		const char *words;
-	} answers[] = {{PROBE_STILL_OPEN, CELL_NO, "still open"},
-		       {PROBE_LOST, CELL_NO, "lost"},
-		       {PROBE_VACUOUS, CELL_EVIDENCE, "nothing proven"},
-		       {PROBE_MISSING, CELL_EVIDENCE, "not the same in both"}};
 	struct probe_records before, after;
 	struct probe_comparison all;
-	enum cell_exit code = CELL_OK;
+	struct probe_outcome outcome;
 
 	read_records(before_name, &before);
 	read_records(after_name, &after);
 	if (probe_compare_runs(&before, &after, &all) != 0)
 		die_errno(CELL_SYSTEM, "cannot compare");
-	report_answer("closed");
-	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]) && code == CELL_OK; i++) {
-		if (all.first[answers[i].verdict] == NULL)
-			continue;
-		code = answers[i].code;
-		report_answer("%s: %s", answers[i].words, all.first[answers[i].verdict]);
-	}
-	for (size_t i = 0; i < PROBE_VERDICTS; i++)
-		report_field(keys[i], json_integer((json_int_t)all.counts[i]));
-	report_field("unusable", json_integer((json_int_t)all.unusable));
+	probe_judge_comparison(&all, &outcome);
+	report_answer("%s", outcome.answer);
+	report_fields(probe_comparison_counts(&all));
 	report_json_field("offending", json_incref(all.offending));
 	report_field("targets", json_incref(all.targets));
 	probe_comparison_release(&all);
 	probe_records_release(&before);
 	probe_records_release(&after);
-	report_finish(code);
+	report_finish(outcome.code);
 }
 
 static noreturn void print_all(void)
@@ -139,7 +103,9 @@ static noreturn void print_all(void)
 		if (!report_is_json()) {
 			autofree char *line = probe_line(&list.items[i]);
 
-			(void)printf("%s\n", line != NULL ? line : "out of memory");
+			if (line == NULL)
+				die_errno(CELL_SYSTEM, "cannot make the line");
+			(void)printf("%s\n", line);
 			continue;
 		}
 		record = report_new_record(outcome.code);
@@ -202,7 +168,8 @@ static void gather_targets(char **operands, int count)
 				   &fault) != 0)
 			die(CELL_USAGE, "%s", fault.reason);
 	if (request.targets == NULL && count == 0 &&
-	    probe_list_read(&list, usual, strlen(usual), &values, &fault) != 0)
+	    probe_list_read(&list, probe_list_usual, strlen(probe_list_usual), &values, &fault) !=
+		    0)
 		die(CELL_USAGE, "%s", fault.reason);
 	if (list.count == 0)
 		die(CELL_EVIDENCE, "cannot use %s: it holds no target", request.targets);

@@ -5,7 +5,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +18,6 @@
 #include "publisher.h"
 #include "report.h"
 #include "settings.h"
-#include "text.h"
 
 #define DEFAULT_STATE "/var/lib/cell-publish"
 #define DEFAULT_CA_NAME "cell egress proxy"
@@ -74,10 +72,9 @@ static const struct option options[] = {{"state", required_argument, NULL, OPT_S
 
 struct settings {
 	struct publisher_wish wish;
-	bool state_is_named, check, connect;
-	uint16_t port;
-	int64_t timeout;
-	bool given[OPT_END - OPT_STATE];
+	struct proxy_health_question question; /* of --check, and the port to publish */
+	bool check;
+	bool given[OPT_END]; /* by option */
 };
 
 /* ADDRESS as text; the buffer is good until the next call. */
@@ -92,7 +89,7 @@ static void describe(const struct settings *settings, const struct in_addr *addr
 		     const struct certificate *certificate, bool changed)
 {
 	report_field("address", address == NULL ? json_null() : report_string(text_of(*address)));
-	report_field("port", json_integer(settings->port));
+	report_field("port", json_integer(settings->question.port));
 	report_field("certificate",
 		     certificate->pem == NULL
 			     ? json_null()
@@ -118,7 +115,7 @@ static int publish(const struct settings *settings)
 		warn("%s holds what was not published: %s%s", dir,
 		     json_string_value(json_array_get(result.unlisted, 0)),
 		     json_array_size(result.unlisted) > 1 ? " and more" : "");
-	report_answer("published %s port %u", text_of(result.address), settings->port);
+	report_answer("published %s port %u", text_of(result.address), settings->question.port);
 	describe(settings, &result.address, &result.authority.certificate, result.changed);
 	report_field("unlisted", result.unlisted);
 	state_authority_release(&result.authority);
@@ -141,23 +138,18 @@ static noreturn void become(char **argv, int directory)
 static noreturn void check(const struct settings *settings)
 {
 	struct proxy_health_answer answer = {.unlisted = json_array()};
-	const struct proxy_health_question question = {
-		.dir = settings->wish.dir,
-		.state = settings->wish.state,
-		.state_is_named = settings->state_is_named,
-		.connect = settings->connect,
-		.port = settings->port,
-		.timeout = settings->timeout,
-		.now = settings->wish.now,
-	};
-	enum proxy_health health = proxy_health_ask(&question, &answer);
+	const char *dir = settings->wish.dir;
+	enum proxy_health health;
 
+	if (privileges_renounce(UINT64_MAX) != 0)
+		die_errno(CELL_SYSTEM, "cannot give up privileges");
+	health = proxy_health_ask(&settings->question, &answer);
 	if (health == PROXY_UNKNOWN) {
 		errno = answer.number;
-		die_errno(CELL_EVIDENCE, "cannot judge %s: %s", question.dir, answer.reason);
+		die_errno(CELL_EVIDENCE, "cannot judge %s: %s", dir, answer.reason);
 	}
 	if (answer.is_mount)
-		warn("a file in %s is mounted by itself: it cannot follow a change", question.dir);
+		warn("a file in %s is mounted by itself: it cannot follow a change", dir);
 	if (health == PROXY_HEALTHY)
 		report_answer("healthy");
 	else
@@ -168,39 +160,21 @@ static noreturn void check(const struct settings *settings)
 	report_finish(health == PROXY_HEALTHY ? CELL_OK : CELL_NO);
 }
 
-/* X.520 allows 64 characters; what could forge a line on a terminal has no place in a name. */
-static const char *common_name(const char *value)
-{
-	char *line = text_to_line(value, strlen(value));
-
-	if (line == NULL || strcmp(line, value) != 0 || strlen(value) > 64)
-		die(CELL_USAGE, "--ca-name is not 1 to 64 bytes of printable UTF-8");
-	free(line);
-	return value;
-}
-
 static void take_option(struct settings *settings, int option, const char *value)
 {
-	settings->given[option - OPT_STATE] = true;
+	settings->given[option] = true;
 	switch (option) {
 	case OPT_STATE:
 		settings->wish.state = value;
-		settings->state_is_named = true;
+		settings->question.state_is_named = true;
 		break;
 	case OPT_DIR:
 		settings->wish.dir = value;
 		break;
-	case OPT_ADDRESS: {
-		enum ipv4_verdict verdict =
-			ipv4_parse(value, strlen(value), &settings->wish.address);
-
-		if (verdict == IPV4_OK)
-			verdict = ipv4_classify(settings->wish.address);
-		if (verdict != IPV4_OK)
-			die(CELL_USAGE, "--address %s is %s", value, ipv4_verdict_text(verdict));
+	case OPT_ADDRESS:
+		settings->wish.address = arguments_address("--address", value);
 		settings->wish.by_address = true;
 		break;
-	}
 	case OPT_INTERFACE:
 		settings->wish.choice.interface = value;
 		break;
@@ -212,10 +186,12 @@ static void take_option(struct settings *settings, int option, const char *value
 		settings->wish.choice.by_network = true;
 		break;
 	case OPT_PORT:
-		settings->port = arguments_port("--port", value);
+		settings->question.port = arguments_port("--port", value);
 		break;
 	case OPT_CA_NAME:
-		settings->wish.ca_name = common_name(value);
+		if (!certificate_name_is_valid(value))
+			die(CELL_USAGE, "--ca-name is not 1 to 64 bytes of printable UTF-8");
+		settings->wish.ca_name = value;
 		break;
 	case OPT_RENEW:
 		settings->wish.renew = true;
@@ -224,29 +200,29 @@ static void take_option(struct settings *settings, int option, const char *value
 		settings->check = true;
 		break;
 	case OPT_CONNECT:
-		settings->connect = true;
+		settings->question.connect = true;
 		break;
 	default:
-		settings->timeout = arguments_seconds("--timeout", value);
+		settings->question.timeout = arguments_seconds("--timeout", value);
 	}
 }
 
 /* Options that contradict one another, or say nothing where they stand. */
 static void judge_combination(const struct settings *settings, bool program)
 {
-#define GIVEN(option) settings->given[(option)-OPT_STATE]
-	if (GIVEN(OPT_ADDRESS) + GIVEN(OPT_INTERFACE) + GIVEN(OPT_NETWORK) > 1)
+	const bool *given = settings->given;
+
+	if (given[OPT_ADDRESS] + given[OPT_INTERFACE] + given[OPT_NETWORK] > 1)
 		die(CELL_USAGE, "give only one of --address, --interface and --network");
-	if (settings->check && (GIVEN(OPT_ADDRESS) || GIVEN(OPT_INTERFACE) || GIVEN(OPT_NETWORK) ||
-				GIVEN(OPT_CA_NAME) || GIVEN(OPT_RENEW)))
+	if (settings->check && (given[OPT_ADDRESS] || given[OPT_INTERFACE] || given[OPT_NETWORK] ||
+				given[OPT_CA_NAME] || given[OPT_RENEW]))
 		die(CELL_USAGE, "--check publishes nothing: it takes no address, name or --renew");
 	if (settings->check && program)
 		die(CELL_USAGE, "--check runs no program");
-	if (!settings->check && settings->connect)
+	if (!settings->check && settings->question.connect)
 		die(CELL_USAGE, "--connect needs --check");
-	if (!settings->connect && GIVEN(OPT_TIMEOUT))
+	if (!settings->question.connect && given[OPT_TIMEOUT])
 		die(CELL_USAGE, "--timeout needs --check --connect");
-#undef GIVEN
 }
 
 int main(int argc, char **argv)
@@ -254,20 +230,21 @@ int main(int argc, char **argv)
 	const struct arguments arguments = {argc, argv, options, usage, NULL, true};
 	struct settings settings = {
 		.wish = {.state = DEFAULT_STATE, .ca_name = DEFAULT_CA_NAME, .now = time(NULL)},
-		.timeout = INT64_C(2000000000),
+		.question = {.timeout = INT64_C(2000000000)},
 	};
 	int option, directory;
 
 	report_begin("cell-publish");
 	arguments_begin(&arguments);
 	settings.wish.dir = settings_directory();
-	settings.port = settings_proxy_port();
+	settings.question.port = settings_proxy_port();
 	while ((option = arguments_next(&arguments)) != -1)
 		take_option(&settings, option, optarg);
 	judge_combination(&settings, optind < argc);
+	settings.question.dir = settings.wish.dir;
+	settings.question.state = settings.wish.state;
+	settings.question.now = settings.wish.now;
 	certificate_begin();
-	if (settings.check && privileges_renounce(UINT64_MAX) != 0)
-		die_errno(CELL_SYSTEM, "cannot give up privileges");
 	if (settings.check)
 		check(&settings);
 	directory = publish(&settings);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ipv4_address.h"
 #include "report.h"
 
 enum { MAX_OPTIONS = 64 };
@@ -165,6 +166,18 @@ pid_t arguments_pid(const char *name, const char *text)
 uint16_t arguments_port(const char *name, const char *text)
 {
 	return (uint16_t)arguments_number(name, text, 1, 65535);
+}
+
+struct in_addr arguments_address(const char *name, const char *text)
+{
+	struct in_addr address;
+	enum ipv4_verdict verdict = ipv4_parse(text, strlen(text), &address);
+
+	if (verdict == IPV4_OK)
+		verdict = ipv4_classify(address);
+	if (verdict != IPV4_OK)
+		die(CELL_USAGE, "%s %s is %s", name, text, ipv4_verdict_text(verdict));
+	return address;
 }
 
 const char *arguments_environment(const char *name, const char *fallback)

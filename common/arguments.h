@@ -7,6 +7,7 @@
 #define CELL_ARGUMENTS_H
 
 #include <getopt.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -56,6 +57,9 @@ pid_t arguments_pid(const char *name, const char *text);
 
 /* A port, 1 to 65535. */
 uint16_t arguments_port(const char *name, const char *text);
+
+/* A canonical IPv4 address that a proxy can be published at (ipv4_classify). */
+struct in_addr arguments_address(const char *name, const char *text);
 
 /*
  * The value of environment variable NAME, or FALLBACK if it is not set. Set but empty is 100:

@@ -9,7 +9,7 @@
 
 #include "cleanup.h"
 
-int bounded_input_read(int fd, size_t max, char **bytes, size_t *length)
+static int read_all(int fd, size_t max, char **bytes, size_t *length)
 {
 	size_t size = 0, filled = 0;
 	autofree char *all = NULL;
@@ -48,7 +48,7 @@ int bounded_input_open(const char *name, size_t max, char **bytes, size_t *lengt
 	autoclose fd = -1;
 
 	if (strcmp(name, "-") == 0)
-		return bounded_input_read(STDIN_FILENO, max, bytes, length);
+		return read_all(STDIN_FILENO, max, bytes, length);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -1 : bounded_input_read(fd, max, bytes, length);
+	return fd < 0 ? -1 : read_all(fd, max, bytes, length);
 }

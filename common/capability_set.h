@@ -12,8 +12,7 @@ enum { CAPABILITY_BITS = 64, CAPABILITY_NAME = 24 /* bytes for any name */ };
 /* Bits that have a name here; the others are reported by number (capabilities(7)). */
 extern const uint64_t capability_known;
 
-/* Refused unless allowed: each gets past a policy, or is total. cell-capcheck(1) has the reasons.
- */
+/* Refused unless allowed: each gets past a policy, or is total; cell-capcheck(1) tells why. */
 extern const uint64_t capability_denied_default;
 
 /* The default and what helps to get past a policy only together with something else. */

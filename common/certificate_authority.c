@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
+#include "text.h"
+
 enum { BACKDATED = 15 * 60, LIFETIME = 3650 * 24 * 60 * 60, SERIAL_BITS = 159 };
 
 static void cleanup_bio(BIO **bio)
@@ -56,7 +59,8 @@ static bool time_of(const ASN1_TIME *time, time_t *seconds)
 	return true;
 }
 
-void certificate_time_text(time_t now, char text[24])
+/* NOW as RFC 3339, UTC, into TEXT. */
+static void time_text(time_t now, char text[24])
 {
 	struct tm utc;
 
@@ -95,8 +99,8 @@ static bool describe(X509 *x509, struct certificate *certificate)
 		return false;
 	for (unsigned i = 0; i < digest_length && i < 32; i++)
 		(void)snprintf(certificate->sha256 + (size_t)2 * i, 3, "%02x", digest[i]);
-	certificate_time_text(starts, certificate->not_before);
-	certificate_time_text(ends, certificate->not_after);
+	time_text(starts, certificate->not_before);
+	time_text(ends, certificate->not_after);
 	certificate->pem = copy_of(out, &certificate->pem_length);
 	return certificate->pem != NULL;
 }
@@ -211,6 +215,14 @@ static bool fill(X509 *x509, EVP_PKEY *key, const char *common_name, time_t now)
 	       X509_sign(x509, key, EVP_sha256()) > 0;
 }
 
+bool certificate_name_is_valid(const char *common_name)
+{
+	size_t length = strlen(common_name);
+	autofree char *line = text_to_line(common_name, length);
+
+	return length >= 1 && length <= 64 && line != NULL && strcmp(line, common_name) == 0;
+}
+
 char *certificate_make(const char *common_name, time_t now, size_t *length, const char **reason)
 {
 	autokey *key = EVP_EC_gen("P-256");
@@ -254,7 +266,7 @@ char *certificate_verdict_text(enum certificate_verdict verdict,
 	char present[24], *text = NULL;
 	int n;
 
-	certificate_time_text(now, present);
+	time_text(now, present);
 	if (certificate->pem == NULL)
 		n = asprintf(&text, "%s", words[verdict]);
 	else

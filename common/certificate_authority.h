@@ -42,9 +42,15 @@ enum certificate_verdict certificate_read(const char *text, size_t length, bool 
 void certificate_release(struct certificate *certificate);
 
 /*
+ * True for 1 to 64 bytes (X.520 allows 64 characters) of UTF-8 that can be shown on a terminal as
+ * they are. Pure.
+ */
+bool certificate_name_is_valid(const char *common_name);
+
+/*
  * A new authority on P-256, valid from fifteen minutes before NOW for ten years: private key, then
  * certificate, as PEM text that the caller wipes and frees with certificate_wipe. NULL if OpenSSL
- * refuses; REASON then says why. COMMON_NAME: 1 to 64 characters of UTF-8.
+ * refuses; REASON then says why. COMMON_NAME must be a valid one.
  */
 char *certificate_make(const char *common_name, time_t now, size_t *length, const char **reason);
 
@@ -54,8 +60,5 @@ void certificate_wipe(char *text, size_t length);
 /* The reason in words, with dates where they matter, to stand behind "cannot use FILE: ". */
 char *certificate_verdict_text(enum certificate_verdict verdict,
 			       const struct certificate *certificate, time_t now);
-
-/* NOW as RFC 3339, UTC, into TEXT. */
-void certificate_time_text(time_t now, char text[24]);
 
 #endif

@@ -120,8 +120,7 @@ static enum patch_verdict take_away(struct hosts_patch_result *result,
 	return verdict;
 }
 
-/* Steps 1 to 3 on what was read; PATCH_OTHERS also after them, PATCH_OK if nothing was left to do.
- */
+/* Steps 1 to 3 on what was read; PATCH_OTHERS also after them, PATCH_OK if nothing was to do. */
 static enum patch_verdict change(const struct hosts_patch_request *request,
 				 struct hosts_patch_result *result)
 {

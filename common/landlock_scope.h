@@ -8,8 +8,7 @@
 
 enum landlock_scope_verdict {
 	LANDLOCK_SCOPE_OK,
-	LANDLOCK_SCOPE_UNSUPPORTED, /* older than Linux 6.12, or built or started without Landlock
-				     */
+	LANDLOCK_SCOPE_UNSUPPORTED, /* older than Linux 6.12, or Landlock is not in it or off */
 	LANDLOCK_SCOPE_FAILED,	    /* errno; EPERM: neither no_new_privs nor CAP_SYS_ADMIN */
 };
 

@@ -68,8 +68,7 @@ const char *namespace_verdict_text(enum namespace_verdict verdict, int number);
 enum namespace_same {
 	NAMESPACE_SAME,
 	NAMESPACE_DIFFERENT,
-	NAMESPACE_NEEDS_COOKIE,	 /* same numbers, a cookie is written down, the other's is not known
-				  */
+	NAMESPACE_NEEDS_COOKIE,	 /* same numbers, one cookie is known, the other is not */
 	NAMESPACE_CONTRADICTION, /* cookies and numbers say opposite things: one of them is false */
 };
 

@@ -27,8 +27,7 @@ struct network_links {
 	size_t count;
 };
 
-/* Lists the devices with parent and XDP. 0, or -1 with errno. Release with network_links_release.
- */
+/* Lists the devices with parent and XDP. 0, or -1 with errno. Release by network_links_release. */
 int network_links_read(struct network_links *links);
 
 /* Completes LINKS with qdiscs, filters and tcx programs. 0, or -1 with errno. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file that others read and write at any time, changed in place by writes that are each judged.
- */
+/* A file that others read and write at any time, changed in place by writes, each judged. */
 #ifndef CELL_PATCHED_FILE_H
 #define CELL_PATCHED_FILE_H
 

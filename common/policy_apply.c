@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "cleanup.h"
+#include "ruleset_blocks.h"
 
 enum { ATTEMPTS = 8, LOCK_TRIES = 100, LOCK_PAUSE_NS = 20 * 1000 * 1000 };
 
@@ -102,7 +103,7 @@ char *policy_preview(const struct ruleset *wanted, const struct ruleset *first)
 	for (size_t i = 0; i < first->resolvers_count; i++)
 		bad |= ruleset_add_resolver(&all, first->resolvers[i]);
 	blocks = ruleset_wanted(&all);
-	text = bad != 0 || blocks == NULL ? NULL : ruleset_text(all.table, blocks);
+	text = bad != 0 || blocks == NULL ? NULL : ruleset_blocks_text(all.table, blocks);
 	json_decref(blocks);
 	return text;
 }

@@ -126,8 +126,7 @@ int policy_check_legacy(json_t *notes)
 		char names[256] = "";
 		ssize_t n = fd < 0 ? 0 : read(fd, names, sizeof(names) - 1);
 
-		/* A kernel without them has no such file; but where is none of the others either?
-		 */
+		/* A kernel without them has no such file; but are all the others missing too? */
 		if (n < 0 || (fd < 0 && (errno != ENOENT || access("/proc/self/net", X_OK) != 0)))
 			bad |= say(notes, words("legacy %s tables cannot be looked for: %s", family,
 						strerror(errno)));

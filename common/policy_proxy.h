@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The proxy as the policy writes it down: the published address, and the device on the way to it.
- */
+/* The proxy as the policy writes it down: the published address and the device on the way. */
 #ifndef CELL_POLICY_PROXY_H
 #define CELL_POLICY_PROXY_H
 

@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "policy_check.h"
+#include "ruleset_blocks.h"
 
 enum { ATTEMPTS = 8 };
 
@@ -42,7 +43,7 @@ static int judge(struct policy_state *state)
 	wanted = ruleset_wanted(&same);
 	bad |= wanted == NULL || ruleset_compare(wanted, state->listing.blocks, state->differs);
 	json_decref(wanted);
-	state->text = ruleset_text(same.table, state->listing.blocks);
+	state->text = ruleset_blocks_text(same.table, state->listing.blocks);
 	if (json_array_size(state->differs) > 0)
 		state->mode = POLICY_UNKNOWN;
 	else

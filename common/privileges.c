@@ -25,6 +25,11 @@
 
 enum { LAST_POSSIBLE = 63 };
 
+/* Bits of capabilities, as the kernel numbers them (capabilities(7)). */
+struct five_sets {
+	uint64_t inheritable, permitted, effective, bounding, ambient;
+};
+
 /* capget(2) and capset(2), version 3: two halves of 64 bits. */
 struct kernel_sets {
 	struct __user_cap_header_struct header;
@@ -42,13 +47,13 @@ static bool is_in(uint64_t set, unsigned capability)
 }
 
 /* The three sets that capget(2) knows. */
-static int read_own(struct privileges_sets *sets)
+static int read_own(struct five_sets *sets)
 {
 	struct kernel_sets kernel = {.header = {.version = _LINUX_CAPABILITY_VERSION_3}};
 
 	if (syscall(SYS_capget, &kernel.header, kernel.data) != 0)
 		return -1;
-	*sets = (struct privileges_sets){
+	*sets = (struct five_sets){
 		.inheritable = join(kernel.data[0].inheritable, kernel.data[1].inheritable),
 		.permitted = join(kernel.data[0].permitted, kernel.data[1].permitted),
 		.effective = join(kernel.data[0].effective, kernel.data[1].effective),
@@ -57,7 +62,7 @@ static int read_own(struct privileges_sets *sets)
 }
 
 /* The other two, one question a capability: EINVAL is the answer behind the last (prctl(2)). */
-static int read_asked(struct privileges_sets *sets)
+static int read_asked(struct five_sets *sets)
 {
 	for (unsigned i = 0; i <= LAST_POSSIBLE; i++) {
 		int bounding = prctl(PR_CAPBSET_READ, i, 0, 0, 0);
@@ -74,14 +79,15 @@ static int read_asked(struct privileges_sets *sets)
 	return 0;
 }
 
-int privileges_read(struct privileges_sets *sets)
+/* The calling thread's five sets, without /proc. 0, or -1 with errno. */
+static int read_sets(struct five_sets *sets)
 {
 	return read_own(sets) == 0 ? read_asked(sets) : -1;
 }
 
 int privileges_effective(uint64_t *set)
 {
-	struct privileges_sets sets;
+	struct five_sets sets;
 
 	if (read_own(&sets) != 0)
 		return -1;
@@ -89,7 +95,7 @@ int privileges_effective(uint64_t *set)
 	return 0;
 }
 
-static enum privileges_verdict drop_bounding(const struct privileges_sets *sets, uint64_t drop,
+static enum privileges_verdict drop_bounding(const struct five_sets *sets, uint64_t drop,
 					     bool lenient)
 {
 	for (unsigned i = 0; i <= LAST_POSSIBLE; i++)
@@ -142,11 +148,11 @@ static enum privileges_verdict set_ids(const struct privileges_plan *plan)
 /* What the kernel shows now against the plan. */
 static enum privileges_verdict verify(const struct privileges_plan *plan)
 {
-	struct privileges_sets sets;
+	struct five_sets sets;
 	uid_t real, effective, saved;
 	gid_t real_group, effective_group, saved_group;
 
-	if (privileges_read(&sets) != 0 || getresuid(&real, &effective, &saved) != 0 ||
+	if (read_sets(&sets) != 0 || getresuid(&real, &effective, &saved) != 0 ||
 	    getresgid(&real_group, &effective_group, &saved_group) != 0)
 		return PRIVILEGES_READ;
 	errno = EPERM;
@@ -164,9 +170,8 @@ static enum privileges_verdict verify(const struct privileges_plan *plan)
 
 enum privileges_verdict privileges_drop(const struct privileges_plan *plan)
 {
-	struct privileges_sets sets;
-	enum privileges_verdict verdict =
-		privileges_read(&sets) == 0 ? PRIVILEGES_OK : PRIVILEGES_READ;
+	struct five_sets sets;
+	enum privileges_verdict verdict = read_sets(&sets) == 0 ? PRIVILEGES_OK : PRIVILEGES_READ;
 
 	if (verdict == PRIVILEGES_OK)
 		verdict = drop_bounding(&sets, plan->drop, plan->lenient);

@@ -7,13 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bits of capabilities, as the kernel numbers them (capabilities(7)). */
-struct privileges_sets {
-	uint64_t inheritable, permitted, effective, bounding, ambient;
-};
-
 struct privileges_plan {
-	uint64_t drop; /* capabilities that leave all five sets; UINT64_MAX: every one */
+	uint64_t drop; /* a mask of what leaves all five sets (capabilities(7)); UINT64_MAX: all */
 	bool set_ids;  /* real, effective and saved ids become user and group */
 	uid_t user;
 	gid_t group;
@@ -33,10 +28,7 @@ enum privileges_verdict {
 	PRIVILEGES_KEPT, /* every call succeeded, and yet the kernel shows something left */
 };
 
-/* The calling thread's five sets, without /proc. 0, or -1 with errno. */
-int privileges_read(struct privileges_sets *sets);
-
-/* The effective set alone, for less. 0, or -1 with errno. */
+/* The calling thread's effective set, as a mask. 0, or -1 with errno. */
 int privileges_effective(uint64_t *set);
 
 /*

@@ -10,7 +10,7 @@
 
 enum { RECORDS_MAX = 4096 };
 
-const char *probe_verdict_name(enum probe_verdict verdict)
+static const char *name_of(enum probe_verdict verdict)
 {
 	static const char *const names[] = {"closed", "still-open", "kept",   "lost",
 					    "absent", "vacuous",    "missing"};
@@ -185,9 +185,9 @@ static int compare_one(struct probe_comparison *comparison, const char *target,
 	if (comparison->first[verdict] == NULL &&
 	    (comparison->first[verdict] = strdup(target)) == NULL)
 		return -1;
-	one = json_pack("{ss ss ss? ss? ss?}", "verdict", probe_verdict_name(verdict), "target",
-			target, "before", before ? probe_result_name(before->result) : NULL,
-			"after", after ? probe_result_name(after->result) : NULL, "detail",
+	one = json_pack("{ss ss ss? ss? ss?}", "verdict", name_of(verdict), "target", target,
+			"before", before ? probe_result_name(before->result) : NULL, "after",
+			after ? probe_result_name(after->result) : NULL, "detail",
 			after != NULL ? after->detail : NULL);
 	if (one == NULL ||
 	    (!lets_a_trial_start(verdict) && json_array_append(comparison->offending, one) != 0)) {

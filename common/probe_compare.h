@@ -20,9 +20,6 @@ enum probe_verdict {
 	PROBE_VERDICTS,
 };
 
-/* "closed", "still-open", ... */
-const char *probe_verdict_name(enum probe_verdict verdict);
-
 /* LOCAL: the target is on loopback, where "refused" means that nobody listens. */
 enum probe_verdict probe_compare(enum probe_expect expect, bool local, enum probe_result before,
 				 enum probe_result after);

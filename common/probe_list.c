@@ -6,6 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+const char probe_list_usual[] = "loopback:\n"
+				"name:{proxy_host}\n"
+				"tcp://{proxy}:{proxy_port} open\n"
+				"dns://{nameserver}:53/{name}\n"
+				"dns+tcp://{nameserver}:53/{name}\n"
+				"dns://127.0.0.11:53/{name}\n"
+				"dns+tcp://127.0.0.11:53/{name}\n"
+				"icmp://{gateway}\n"
+				"tcp://{gateway}:80\n"
+				"family:packet\nfamily:vsock\nfamily:pppox\nfamily:qipcrtr\n"
+				"family:tipc\nfamily:rds\nfamily:can\nfamily:smc\n"
+				"family:bluetooth\nfamily:xdp\nfamily:llc\n"
+				"call:request_key\ncall:pidfd_getfd\ncall:bpf\n"
+				"call:io_uring\ncall:unshare\n"
+				"policy:\n";
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';

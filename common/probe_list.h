@@ -60,4 +60,7 @@ int probe_list_add(struct probe_list *list, const char *text, size_t length,
 int probe_list_read(struct probe_list *list, const char *text, size_t length,
 		    const struct probe_values *values, struct probe_list_fault *fault);
 
+/* Lines for when nobody named a target: what a person types first. */
+extern const char probe_list_usual[];
+
 #endif

@@ -5,20 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-enum probe_judgement probe_judge(enum probe_expect expect, enum probe_result result)
+/* Ordered: the worst verdict of a run is its answer. */
+enum judgement { NOT_JUDGED, AS_EXPECTED, UNPROVEN, NOT_AS_EXPECTED };
+
+/* RESULT against an expectation of all targets. */
+static enum judgement judge(enum probe_expect expect, enum probe_result result)
 {
 	switch (expect) {
 	case PROBE_EXPECT_NOTHING:
-		return PROBE_NOT_JUDGED;
+		return NOT_JUDGED;
 	case PROBE_EXPECT_OPEN:
-		return result == PROBE_OPEN	  ? PROBE_AS_EXPECTED
-		       : result == PROBE_UNUSABLE ? PROBE_UNPROVEN
-						  : PROBE_NOT_AS_EXPECTED;
+		return result == PROBE_OPEN	  ? AS_EXPECTED
+		       : result == PROBE_UNUSABLE ? UNPROVEN
+						  : NOT_AS_EXPECTED;
 	default:
 		if (result == PROBE_OPEN)
-			return PROBE_NOT_AS_EXPECTED;
-		return result == PROBE_SILENT || result == PROBE_UNUSABLE ? PROBE_UNPROVEN
-									  : PROBE_AS_EXPECTED;
+			return NOT_AS_EXPECTED;
+		return result == PROBE_SILENT || result == PROBE_UNUSABLE ? UNPROVEN : AS_EXPECTED;
 	}
 }
 
@@ -26,12 +29,12 @@ void probe_judge_all(const struct probe_list *list, enum probe_expect expect,
 		     struct probe_outcome *outcome)
 {
 	size_t open = 0, unusable = 0;
-	enum probe_judgement worst = PROBE_NOT_JUDGED;
+	enum judgement worst = NOT_JUDGED;
 	const char *target = "", *word = probe_expect_name(expect);
 
 	for (size_t i = 0; i < list->count; i++) {
 		enum probe_result result = list->items[i].decisive->result;
-		enum probe_judgement judgement = probe_judge(expect, result);
+		enum judgement judgement = judge(expect, result);
 
 		open += result == PROBE_OPEN;
 		unusable += result == PROBE_UNUSABLE;
@@ -42,25 +45,69 @@ void probe_judge_all(const struct probe_list *list, enum probe_expect expect,
 	}
 	outcome->code = CELL_OK;
 	switch (worst) {
-	case PROBE_NOT_AS_EXPECTED:
+	case NOT_AS_EXPECTED:
 		outcome->code = CELL_NO;
 		(void)snprintf(outcome->answer, sizeof(outcome->answer), "not %s: %s", word,
 			       target);
 		break;
-	case PROBE_UNPROVEN:
+	case UNPROVEN:
 		outcome->code = CELL_EVIDENCE;
 		(void)snprintf(outcome->answer, sizeof(outcome->answer), "not proven %s: %s", word,
 			       target);
 		break;
-	case PROBE_AS_EXPECTED:
+	case AS_EXPECTED:
 		(void)snprintf(outcome->answer, sizeof(outcome->answer), "all %s", word);
 		break;
-	case PROBE_NOT_JUDGED:
+	case NOT_JUDGED:
 		(void)snprintf(outcome->answer, sizeof(outcome->answer),
 			       "%zu open, %zu not, %zu unusable", open,
 			       list->count - open - unusable, unusable);
 		break;
 	}
+}
+
+void probe_judge_comparison(const struct probe_comparison *comparison,
+			    struct probe_outcome *outcome)
+{
+	/* In the order of weight; all that follow from the third on prove nothing. */
+	static const struct {
+		enum probe_verdict verdict;
+		enum cell_exit code;
+		const char *words;
+	} answers[] = {{PROBE_STILL_OPEN, CELL_NO, "still open"},
+		       {PROBE_LOST, CELL_NO, "lost"},
+		       {PROBE_VACUOUS, CELL_EVIDENCE, "nothing proven"},
+		       {PROBE_MISSING, CELL_EVIDENCE, "not the same in both"}};
+
+	*outcome = (struct probe_outcome){CELL_OK, "closed"};
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		const char *first = comparison->first[answers[i].verdict];
+
+		if (first == NULL)
+			continue;
+		outcome->code = answers[i].code;
+		(void)snprintf(outcome->answer, sizeof(outcome->answer), "%s: %s", answers[i].words,
+			       first);
+		return;
+	}
+}
+
+json_t *probe_comparison_counts(const struct probe_comparison *comparison)
+{
+	static const char *const keys[PROBE_VERDICTS] = {"closed", "still_open", "kept",   "lost",
+							 "absent", "vacuous",	 "missing"};
+	json_t *counts = json_object();
+	int bad = 0;
+
+	for (size_t i = 0; i < PROBE_VERDICTS; i++)
+		bad |= json_object_set_new(counts, keys[i],
+					   json_integer((json_int_t)comparison->counts[i]));
+	bad |= json_object_set_new(counts, "unusable",
+				   json_integer((json_int_t)comparison->unusable));
+	if (bad == 0)
+		return counts;
+	json_decref(counts);
+	return NULL;
 }
 
 static double milliseconds(const struct probe_way *way)
@@ -103,7 +150,7 @@ json_t *probe_fields(const struct probe *probe, enum probe_expect expect)
 	return json_pack("{ss ss? ss so sf ss? ss ss so}", "target", probe->target.text, "family",
 			 probe_target_family(&probe->target), "result",
 			 probe_result_name(way->result), "errno", number_or_null(way->number), "ms",
-			 milliseconds(way), "verdict", judgements[probe_judge(expect, way->result)],
+			 milliseconds(way), "verdict", judgements[judge(expect, way->result)],
 			 "expect", probe_expect_name(probe->target.expect), "detail", way->detail,
 			 "ways", describe_ways(probe));
 }

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run's results amount to: the verdict on each, the exit code, the record and the line. */
+/* What a run, or two of them, amount to: verdict, exit code, record and line. */
 #ifndef CELL_PROBE_OUTCOME_H
 #define CELL_PROBE_OUTCOME_H
 
 #include <jansson.h>
 
 #include "exit_code.h"
+#include "probe_compare.h"
 #include "probe_list.h"
-
-/* Ordered: the worst verdict of a run is its answer. */
-enum probe_judgement { PROBE_NOT_JUDGED, PROBE_AS_EXPECTED, PROBE_UNPROVEN, PROBE_NOT_AS_EXPECTED };
 
 struct probe_outcome {
 	enum cell_exit code;
-	char answer[PROBE_TARGET_MAX + 64]; /* "not closed: dns://..." */
+	char answer[PROBE_TARGET_MAX + 64]; /* "not closed: dns://..."; a longer target is cut */
 };
 
-/* RESULT against an expectation of all targets; PROBE_EXPECT_NOTHING judges nothing. */
-enum probe_judgement probe_judge(enum probe_expect expect, enum probe_result result);
-
-/* Judges a whole run. */
+/* Judges a whole run against EXPECT; PROBE_EXPECT_NOTHING judges nothing. */
 void probe_judge_all(const struct probe_list *list, enum probe_expect expect,
 		     struct probe_outcome *outcome);
+
+/* Judges two runs. */
+void probe_judge_comparison(const struct probe_comparison *comparison,
+			    struct probe_outcome *outcome);
+
+/* An object with the number of targets by verdict, and of the unusable; NULL if memory is short. */
+json_t *probe_comparison_counts(const struct probe_comparison *comparison);
 
 /*
  * The probe's own fields of its record: target family result errno ms verdict expect detail ways.

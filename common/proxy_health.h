@@ -11,10 +11,6 @@
 
 #include "certificate_authority.h"
 
-#define PROXY_AUTHORITY                                                           \
-	"mitmproxy-ca.pem" /* private key and certificate, in the state directory \
-			    */
-
 enum proxy_health {
 	PROXY_HEALTHY,
 	PROXY_UNHEALTHY, /* reason says what is wrong */

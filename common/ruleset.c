@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "ruleset_blocks.h"
 #include "sha256.h"
 #include "watch_class.h"
 
@@ -64,15 +65,6 @@ int ruleset_add_resolver(struct ruleset *ruleset, const char *address)
 	memcpy(ruleset->resolvers[i], text, sizeof(text));
 	ruleset->resolvers_count++;
 	return 0;
-}
-
-/* The lines of a new block at the end of BLOCKS, borrowed; NULL if memory is short. */
-static json_t *add_block(json_t *blocks, const char *header)
-{
-	json_t *lines = json_array();
-	json_t *block = json_pack("{s:s, s:o}", "header", header, "lines", lines);
-
-	return block == NULL || json_array_append_new(blocks, block) != 0 ? NULL : lines;
 }
 
 __attribute__((format(printf, 2, 3))) static int add_line(json_t *lines, const char *format, ...)
@@ -138,9 +130,21 @@ static int add_resolvers(json_t *lines, const struct ruleset *ruleset, bool ipv6
 			ipv6 ? "ip6" : "ip", set, seal);
 }
 
+/* `"eth0" . 10.77.0.2 . 8080`, as an element is written; malloc'd. */
+static char *element_text(const struct ruleset_proxy *proxy)
+{
+	char address[INET_ADDRSTRLEN], *text;
+
+	(void)inet_ntop(AF_INET, &proxy->address, address, sizeof(address));
+	if (asprintf(&text, "\"%s\" . %s . %u", proxy->device, address, (unsigned int)proxy->port) <
+	    0)
+		return NULL;
+	return text;
+}
+
 static int add_objects(json_t *blocks, const struct ruleset *r)
 {
-	autofree char *element = r->has_proxy ? ruleset_element(&r->proxy) : NULL;
+	autofree char *element = r->has_proxy ? element_text(&r->proxy) : NULL;
 	char header[64];
 	json_t *lines;
 	int bad = 0;
@@ -148,9 +152,9 @@ static int add_objects(json_t *blocks, const struct ruleset *r)
 	for (int class = 0; class < WATCH_COUNTED; class ++) {
 		(void)snprintf(header, sizeof(header), "counter %s",
 			       watch_class_counter((enum watch_class) class));
-		bad |= add_block(blocks, header) == NULL;
+		bad |= ruleset_blocks_add(blocks, header) == NULL;
 	}
-	lines = add_block(blocks, "set " RULESET_PROXY_SET);
+	lines = ruleset_blocks_add(blocks, "set " RULESET_PROXY_SET);
 	bad |= add_line(lines, "type ifname . ipv4_addr . inet_service");
 	if (r->has_proxy)
 		bad |= element == NULL || add_line(lines, "elements = { %s }", element);
@@ -159,15 +163,15 @@ static int add_objects(json_t *blocks, const struct ruleset *r)
 
 static int add_refusals(json_t *blocks, const struct ruleset *r)
 {
-	json_t *lines = add_block(blocks, "chain refuse_resolver");
+	json_t *lines = ruleset_blocks_add(blocks, "chain refuse_resolver");
 	int bad = add_line(lines, "%s", tally(r, WATCH_RESOLVER).text);
 
 	bad |= add_line(lines, "meta l4proto tcp reject with tcp reset");
 	bad |= add_line(lines, "reject with icmpx type admin-prohibited");
-	lines = add_block(blocks, "chain refuse");
+	lines = ruleset_blocks_add(blocks, "chain refuse");
 	bad |= add_line(lines, "meta skuid != 4294967295 jump refuse_subject");
 	bad |= add_line(lines, "%s drop", tally(r, WATCH_KERNEL).text);
-	lines = add_block(blocks, "chain refuse_subject");
+	lines = ruleset_blocks_add(blocks, "chain refuse_subject");
 	bad |= add_line(lines, "meta l4proto tcp %s reject with tcp reset",
 			tally(r, WATCH_TCP).text);
 	bad |= add_line(lines, "meta l4proto udp %s reject with icmpx type admin-prohibited",
@@ -182,7 +186,7 @@ static int add_refusals(json_t *blocks, const struct ruleset *r)
 
 static int add_hooks(json_t *blocks, const struct ruleset *r)
 {
-	json_t *lines = add_block(blocks, "chain output");
+	json_t *lines = ruleset_blocks_add(blocks, "chain output");
 	int bad = add_line(lines, "type filter hook output priority 0; policy drop;");
 
 	bad |= add_resolvers(lines, r, false);
@@ -190,15 +194,15 @@ static int add_hooks(json_t *blocks, const struct ruleset *r)
 	bad |= add_line(lines, "oif \"lo\" accept");
 	bad |= add_line(lines, TO_PROXY);
 	bad |= add_line(lines, "goto refuse");
-	lines = add_block(blocks, "chain postrouting");
+	lines = ruleset_blocks_add(blocks, "chain postrouting");
 	bad |= add_line(lines, "type filter hook postrouting priority 2147483646; policy drop;");
 	bad |= add_line(lines, "oif \"lo\" accept");
 	bad |= add_line(lines, TO_PROXY);
 	bad |= add_line(lines, "%s", tally(r, WATCH_LATE).text);
-	lines = add_block(blocks, "chain forward");
+	lines = ruleset_blocks_add(blocks, "chain forward");
 	bad |= add_line(lines, "type filter hook forward priority 0; policy drop;");
 	bad |= add_line(lines, "%s", tally(r, WATCH_FORWARD).text);
-	lines = add_block(blocks, "chain input");
+	lines = ruleset_blocks_add(blocks, "chain input");
 	bad |= add_line(lines, "type filter hook input priority 0; policy drop;");
 	bad |= add_line(lines, "iif \"lo\" accept");
 	bad |= add_line(lines, FROM_PROXY);
@@ -220,47 +224,11 @@ json_t *ruleset_wanted(const struct ruleset *ruleset)
 	return blocks;
 }
 
-char *ruleset_element(const struct ruleset_proxy *proxy)
-{
-	char address[INET_ADDRSTRLEN], *text;
-
-	(void)inet_ntop(AF_INET, &proxy->address, address, sizeof(address));
-	if (asprintf(&text, "\"%s\" . %s . %u", proxy->device, address, (unsigned int)proxy->port) <
-	    0)
-		return NULL;
-	return text;
-}
-
-char *ruleset_text(const char *table, const json_t *blocks)
-{
-	char *text = NULL;
-	size_t length, i, j;
-	FILE *stream = open_memstream(&text, &length);
-	json_t *block, *line;
-
-	if (stream == NULL)
-		return NULL;
-	(void)fprintf(stream, "table inet %s {\n", table);
-	json_array_foreach (blocks, i, block) {
-		(void)fprintf(stream, "\t%s {\n",
-			      json_string_value(json_object_get(block, "header")));
-		json_array_foreach (json_object_get(block, "lines"), j, line)
-			(void)fprintf(stream, "\t\t%s\n", json_string_value(line));
-		(void)fputs("\t}\n", stream);
-	}
-	(void)fputs("}\n", stream);
-	if (fclose(stream) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 /* PREFIX with the table's name in it, and the whole ruleset behind it. */
 static char *transaction(const struct ruleset *ruleset, const char *prefix)
 {
 	json_t *blocks = ruleset_wanted(ruleset);
-	autofree char *text = blocks == NULL ? NULL : ruleset_text(ruleset->table, blocks);
+	autofree char *text = blocks == NULL ? NULL : ruleset_blocks_text(ruleset->table, blocks);
 	char *whole = NULL;
 
 	json_decref(blocks);
@@ -273,8 +241,7 @@ char *ruleset_create(const struct ruleset *ruleset)
 {
 	char prefix[64];
 
-	/* create, not add: of two first ones the slower must not put its rules below the other's.
-	 */
+	/* Not add: of two first ones the slower must not put its rules below the other's. */
 	(void)snprintf(prefix, sizeof(prefix), "create table inet %s\n", ruleset->table);
 	return transaction(ruleset, prefix);
 }
@@ -290,7 +257,7 @@ char *ruleset_replace(const struct ruleset *ruleset)
 
 char *ruleset_switch(const struct ruleset *ruleset)
 {
-	autofree char *element = ruleset->has_proxy ? ruleset_element(&ruleset->proxy) : NULL;
+	autofree char *element = ruleset->has_proxy ? element_text(&ruleset->proxy) : NULL;
 	char *text = NULL;
 	int made;
 

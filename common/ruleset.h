@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one constant ruleset of a cell: what it is made of, its text, and how it differs from
- * another. A ruleset is a JSON array of blocks, {"header": "chain output", "lines": [...]}, in one
- * fixed order; ruleset_wanted makes it from parameters, ruleset_listing.h from what the kernel has,
- * and both write a rule with the very same words. So its text is what is loaded, compared and
- * hashed.
+ * another. A ruleset is an array of blocks (ruleset_blocks.h) in one fixed order; ruleset_wanted
+ * makes it from parameters, ruleset_listing.h from what the kernel has, and both write a rule with
+ * the very same words. So its text is what is loaded, compared and hashed.
  */
 #ifndef CELL_RULESET_H
 #define CELL_RULESET_H
@@ -51,9 +50,6 @@ int ruleset_add_resolver(struct ruleset *ruleset, const char *address);
 /* The blocks that RULESET stands for; the caller owns them. NULL if memory is short. */
 json_t *ruleset_wanted(const struct ruleset *ruleset);
 
-/* Blocks as text that `nft -f` loads. malloc'd, or NULL if memory is short. */
-char *ruleset_text(const char *table, const json_t *blocks);
-
 /*
  * Transactions that lead to the wanted ruleset, malloc'd (NULL if memory is short): the first one
  * fails if the table exists, the second needs none, the third changes the proxy set and needs the
@@ -68,8 +64,5 @@ char *ruleset_switch(const struct ruleset *ruleset);
  * stands elsewhere. 0, or -1 if memory is short.
  */
 int ruleset_compare(const json_t *wanted, const json_t *found, json_t *differs);
-
-/* `"eth0" . 10.77.0.2 . 8080`, as an element is written; malloc'd. */
-char *ruleset_element(const struct ruleset_proxy *proxy);
 
 #endif

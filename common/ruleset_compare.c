@@ -4,18 +4,7 @@
 #include <string.h>
 
 #include "ruleset.h"
-
-static const json_t *find_block(const json_t *blocks, const char *header)
-{
-	json_t *block;
-	size_t i;
-
-	json_array_foreach (blocks, i, block) {
-		if (strcmp(json_string_value(json_object_get(block, "header")), header) == 0)
-			return block;
-	}
-	return NULL;
-}
+#include "ruleset_blocks.h"
 
 static size_t count_line(const json_t *lines, const char *text)
 {
@@ -62,12 +51,11 @@ int ruleset_compare(const json_t *wanted, const json_t *found, json_t *differs)
 
 	json_array_foreach (wanted, i, block) {
 		const char *header = json_string_value(json_object_get(block, "header"));
-		const json_t *other = find_block(found, header);
 		const json_t *lines = json_object_get(block, "lines");
-		const json_t *others = json_object_get(other, "lines");
+		const json_t *others = ruleset_blocks_lines(found, header);
 		size_t before = json_array_size(differs);
 
-		if (other == NULL) {
+		if (others == NULL) {
 			bad |= say(differs, header, "is missing", NULL);
 			continue;
 		}
@@ -79,7 +67,7 @@ int ruleset_compare(const json_t *wanted, const json_t *found, json_t *differs)
 	json_array_foreach (found, i, block) {
 		const char *header = json_string_value(json_object_get(block, "header"));
 
-		if (find_block(wanted, header) == NULL)
+		if (ruleset_blocks_lines(wanted, header) == NULL)
 			bad |= say(differs, header, "is not ours", NULL);
 	}
 	return bad == 0 ? 0 : (errno = ENOMEM, -1);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "ruleset_blocks.h"
 #include "watch_class.h"
 
 static bool is_text(const json_t *value, const char *text)
@@ -16,36 +17,16 @@ static bool is_text(const json_t *value, const char *text)
 	return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
 
-/* The lines of the block HEADER in BLOCKS, borrowed; NULL if there is none. */
-static json_t *find_lines(const json_t *blocks, const char *header)
-{
-	json_t *block;
-	size_t i;
-
-	json_array_foreach (blocks, i, block) {
-		if (is_text(json_object_get(block, "header"), header))
-			return json_object_get(block, "lines");
-	}
-	return NULL;
-}
-
-/* As find_lines, but an absent block is added. */
-static json_t *lines_of(json_t *blocks, const char *header)
-{
-	json_t *block, *lines = find_lines(blocks, header);
-
-	if (lines != NULL)
-		return lines;
-	lines = json_array();
-	block = json_pack("{s:s, s:o}", "header", header, "lines", lines);
-	return block == NULL || json_array_append_new(blocks, block) != 0 ? NULL : lines;
-}
-
-static json_t *lines_of_named(json_t *blocks, const char *kind, const char *name)
+/* The lines of the block "KIND NAME", borrowed; an absent block is added. NULL: no memory. */
+static json_t *lines_of(json_t *blocks, const char *kind, const char *name)
 {
 	autofree char *header = NULL;
+	json_t *lines;
 
-	return asprintf(&header, "%s %s", kind, name) < 0 ? NULL : lines_of(blocks, header);
+	if (asprintf(&header, "%s %s", kind, name) < 0)
+		return NULL;
+	lines = ruleset_blocks_lines(blocks, header);
+	return lines != NULL ? lines : ruleset_blocks_add(blocks, header);
 }
 
 static int add_text(json_t *lines, const char *text)
@@ -75,7 +56,7 @@ static int read_chain(json_t *blocks, const json_t *chain)
 {
 	static const char *const harmful[] = {"dev", "flags", NULL};
 	json_t *lines =
-		lines_of_named(blocks, "chain", json_string_value(json_object_get(chain, "name")));
+		lines_of(blocks, "chain", json_string_value(json_object_get(chain, "name")));
 	const json_t *hook = json_object_get(chain, "hook"), *prio = json_object_get(chain, "prio");
 	const json_t *type = json_object_get(chain, "type");
 	const json_t *policy = json_object_get(chain, "policy");
@@ -102,7 +83,7 @@ static int read_chain(json_t *blocks, const json_t *chain)
 static int read_rule(json_t *blocks, const json_t *rule)
 {
 	const char *chain = json_string_value(json_object_get(rule, "chain"));
-	json_t *lines = chain == NULL ? NULL : lines_of_named(blocks, "chain", chain);
+	json_t *lines = chain == NULL ? NULL : lines_of(blocks, "chain", chain);
 	autofree char *text = ruleset_rule_text(
 		json_object_get(rule, "expr"), json_string_value(json_object_get(rule, "comment")));
 
@@ -163,7 +144,7 @@ static int read_set(struct ruleset_listing *listing, const char *kind, const jso
 					      "interval", NULL};
 	const char *name = json_string_value(json_object_get(set, "name"));
 	const json_t *type = json_object_get(set, "type"), *elements = json_object_get(set, "elem");
-	json_t *lines = lines_of_named(listing->blocks, kind, name), *part;
+	json_t *lines = lines_of(listing->blocks, kind, name), *part;
 	char text[256] = "type ";
 	size_t i;
 	int bad = 0;
@@ -189,7 +170,7 @@ static int read_counter(struct ruleset_listing *listing, const json_t *counter)
 {
 	const char *name = json_string_value(json_object_get(counter, "name"));
 	enum watch_class class = watch_class_find(name, strlen(name));
-	int bad = lines_of_named(listing->blocks, "counter", name) == NULL;
+	int bad = lines_of(listing->blocks, "counter", name) == NULL;
 
 	if (class != WATCH_FOREIGN)
 		bad |= json_object_set_new(listing->counters, watch_class_name(class),
@@ -222,52 +203,24 @@ static int read_entry(struct ruleset_listing *listing, json_t *entry, const char
 		return read_set(listing, kind, object);
 	if (strcmp(kind, "counter") == 0)
 		return read_counter(listing, object);
-	return lines_of_named(listing->blocks, kind, name) == NULL ? -1 : 0;
+	return lines_of(listing->blocks, kind, name) == NULL ? -1 : 0;
 }
 
-/* Puts the blocks in the order of ruleset_wanted; those it does not know come last, by name. */
-static int sort_blocks(struct ruleset_listing *listing, const json_t *model)
+/* Puts the blocks in the order of the ones that we would make, and judges whose table it is. */
+static int sort_blocks(struct ruleset_listing *listing)
 {
-	json_t *sorted = json_array(), *block, *other;
-	size_t i, j, ours;
-	int bad = 0;
+	json_t *model = ruleset_wanted(&listing->read);
+	int ours = model == NULL ? -1 : ruleset_blocks_sort(listing->blocks, model);
+	const json_t *other = json_array_get(listing->blocks, ours < 0 ? 0 : (size_t)ours);
 
-	json_array_foreach (model, i, block) {
-		json_array_foreach (listing->blocks, j, other) {
-			if (json_equal(json_object_get(block, "header"),
-				       json_object_get(other, "header")))
-				bad |= json_array_append(sorted, other);
-		}
+	if (ours >= 0 && other != NULL) {
+		(void)snprintf(listing->foreign_name, sizeof(listing->foreign_name), "%s",
+			       json_string_value(json_object_get(other, "header")));
+		/* All of ours and something besides is a change of ours, not another's table. */
+		listing->foreign = (size_t)ours < json_array_size(model);
 	}
-	ours = json_array_size(sorted);
-	while (json_array_size(listing->blocks) > 0) {
-		size_t least = 0;
-		const char *header = NULL;
-		bool known = false;
-
-		json_array_foreach (listing->blocks, j, other) {
-			const char *text = json_string_value(json_object_get(other, "header"));
-
-			if (header == NULL || strcmp(text, header) < 0) {
-				header = text;
-				least = j;
-			}
-		}
-		json_array_foreach (model, i, block)
-			known |= is_text(json_object_get(block, "header"), header);
-		if (!known) {
-			if (listing->foreign_name[0] == '\0')
-				(void)snprintf(listing->foreign_name, sizeof(listing->foreign_name),
-					       "%s", header);
-			bad |= json_array_append(sorted, json_array_get(listing->blocks, least));
-		}
-		bad |= json_array_remove(listing->blocks, least);
-	}
-	json_decref(listing->blocks);
-	listing->blocks = sorted;
-	/* Everything of ours and something besides is a change of ours, not another's table. */
-	listing->foreign = listing->foreign_name[0] != '\0' && ours < json_array_size(model);
-	return bad;
+	json_decref(model);
+	return ours < 0 ? -1 : 0;
 }
 
 /* The parameters that stand in the rules: refused resolvers, log group. */
@@ -276,14 +229,14 @@ static void read_parameters(struct ruleset_listing *listing)
 	json_t *line;
 	size_t i;
 	const char *text = json_string_value(
-		json_array_get(find_lines(listing->blocks, "chain refuse_resolver"), 0));
+		json_array_get(ruleset_blocks_lines(listing->blocks, "chain refuse_resolver"), 0));
 	const char *group = text == NULL ? NULL : strstr(text, " group ");
 
 	long number = group == NULL ? RULESET_NO_LOG : strtol(group + strlen(" group "), NULL, 10);
 
 	listing->read.log_group =
 		number >= 0 && number <= UINT16_MAX ? (int)number : RULESET_NO_LOG;
-	json_array_foreach (find_lines(listing->blocks, "chain output"), i, line) {
+	json_array_foreach (ruleset_blocks_lines(listing->blocks, "chain output"), i, line) {
 		const char *rule = json_string_value(line), *end = strstr(rule, " } goto refuse_r");
 		const char *at = strstr(rule, "daddr { ");
 
@@ -302,7 +255,7 @@ static void read_parameters(struct ruleset_listing *listing)
 int ruleset_listing_read(const char *json, size_t length, const char *table,
 			 struct ruleset_listing *listing)
 {
-	json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, NULL), *entry, *model;
+	json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, NULL), *entry;
 	json_t *entries = json_object_get(root, "nftables");
 	size_t i;
 	int bad = !json_is_array(entries);
@@ -315,10 +268,7 @@ int ruleset_listing_read(const char *json, size_t length, const char *table,
 	json_array_foreach (entries, i, entry)
 		bad |= read_entry(listing, entry, table);
 	json_decref(root);
-	model = ruleset_wanted(&listing->read);
-	bad |= model == NULL || sort_blocks(listing, model) != 0;
-	json_decref(model);
-	if (bad) {
+	if (bad || sort_blocks(listing) != 0) {
 		ruleset_listing_release(listing);
 		return errno = EBADMSG, -1;
 	}

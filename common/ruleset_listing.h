@@ -10,13 +10,11 @@
 #include "ruleset.h"
 
 struct ruleset_listing {
-	json_t *blocks;	  /* as ruleset_wanted makes them */
-	json_t *counters; /* {"tcp": {"packets": 0, "bytes": 0}, ...} by class, those that are there
-			   */
-	struct ruleset
-		read;	/* the parameters that these blocks were made with, as far as readable */
-	size_t proxies; /* elements in the proxy set; read.proxy is the first */
-	bool foreign;	/* somebody else's: it has what we never make, and not all that we do */
+	json_t *blocks;	     /* as ruleset_wanted makes them */
+	json_t *counters;    /* {"tcp": {"packets": 0, "bytes": 0}, ...}, those that are there */
+	struct ruleset read; /* the parameters behind the blocks, as far as readable */
+	size_t proxies;	     /* elements in the proxy set; read.proxy is the first */
+	bool foreign; /* somebody else's: it has what we never make, and not all that we do */
 	char foreign_name[80];
 };
 

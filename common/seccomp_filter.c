@@ -61,8 +61,7 @@ static int add_rule(scmp_filter_ctx context, const struct seccomp_filter_rule *r
 				      rule->conditions, rule->condition);
 }
 
-/* Not the library's word that the list is in force but the kernel's: what no name opens is refused.
- */
+/* Not the library's word that the list is in force, but the kernel's: what no name opens fails. */
 static int ask(void)
 {
 	int pair[2];

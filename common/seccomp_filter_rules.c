@@ -44,8 +44,7 @@ static const struct {
 	int number;
 	int error;
 } calls[] = {
-	/* Keys: request_key starts a helper of the host, outside every namespace, with our words.
-	 */
+	/* Keys: request_key starts a helper of the host, outside every namespace, by our words. */
 	{"add_key", -1, EPERM},
 	{"keyctl", -1, EPERM},
 	{"request_key", -1, EPERM},

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading files that somebody else may have put there: no link, no FIFO, never more than a bound.
- */
+/* Reading files that somebody else may have put there: no link, no FIFO, only up to a bound. */
 #ifndef CELL_SHARED_FILE_H
 #define CELL_SHARED_FILE_H
 

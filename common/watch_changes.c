@@ -83,7 +83,8 @@ static void read_end(const struct nlmsghdr *message, struct watch_change *change
 	}
 }
 
-bool watch_change_add(const struct nlmsghdr *message, struct watch_change *change)
+/* Adds one message to CHANGE; true if it was the transaction's last. */
+static bool add_message(const struct nlmsghdr *message, struct watch_change *change)
 {
 	unsigned int kind = message->nlmsg_type & 0xff;
 	const struct nfgenmsg *head;
@@ -99,7 +100,7 @@ bool watch_change_add(const struct nlmsghdr *message, struct watch_change *chang
 	if (kind < WATCH_KINDS)
 		change->kinds[kind]++;
 	head = mnl_nlmsg_get_payload(message);
-	/* Every type but the generation's names its table first (NFTA_TABLE_NAME and so on are 1).
+	/* Each type but the generation's names its table first (NFTA_TABLE_NAME and others are 1).
 	 */
 	mnl_attr_for_each(attribute, message, sizeof(*head))
 	{
@@ -124,7 +125,7 @@ int watch_changes_read(struct mnl_socket *socket, struct watch_change *change,
 		if (received < 0)
 			return errno == EAGAIN ? 0 : -1;
 		for (; mnl_nlmsg_ok(message, length); message = mnl_nlmsg_next(message, &length))
-			if (watch_change_add(message, change)) {
+			if (add_message(message, change)) {
 				handler(change, context);
 				memset(change, 0, sizeof(*change));
 			}

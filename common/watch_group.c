@@ -98,7 +98,8 @@ int watch_group_unbind(struct mnl_socket *socket, uint16_t group)
 	return mnl_socket_sendto(socket, message, message->nlmsg_len) < 0 ? -1 : 0;
 }
 
-bool watch_entry_parse(const struct nlmsghdr *message, struct watch_entry *entry)
+/* Reads one netlink message into ENTRY; false if it is no packet. */
+static bool parse(const struct nlmsghdr *message, struct watch_entry *entry)
 {
 	struct nlattr *attribute;
 
@@ -142,7 +143,7 @@ static void handle_datagram(const char *buffer, int length, watch_entry_handler 
 	struct watch_entry entry;
 
 	for (; mnl_nlmsg_ok(message, length); message = mnl_nlmsg_next(message, &length))
-		if (watch_entry_parse(message, &entry))
+		if (parse(message, &entry))
 			handler(&entry, context);
 }
 

@@ -10,7 +10,6 @@
 #include "watch_class.h"
 
 struct mnl_socket;
-struct nlmsghdr;
 
 /* One logged packet. The payload is in the caller's buffer, valid until the next read. */
 struct watch_entry {
@@ -42,8 +41,5 @@ int watch_group_read(struct mnl_socket *socket, unsigned int limit, watch_entry_
 
 /* Gives the group back, whereupon the kernel delivers what it still held: read once more. */
 int watch_group_unbind(struct mnl_socket *socket, uint16_t group);
-
-/* Reads one netlink message into ENTRY; false if it is no packet. Pure. */
-bool watch_entry_parse(const struct nlmsghdr *message, struct watch_entry *entry);
 
 #endif

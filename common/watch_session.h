@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One watch from its first record to its last: what is opened, in which order, and what closes it.
- */
+/* One watch from its first record to its last: what is opened in which order, and closed. */
 #ifndef CELL_WATCH_SESSION_H
 #define CELL_WATCH_SESSION_H
 

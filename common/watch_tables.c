@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The policy's counters and generation; see watch_tables.h. Kernel: net/netfilter/nf_tables_api.c.
- */
+/* The policy's counters and generation; see watch_tables.h. Linux: net/netfilter/nf_tables_api.c */
 #include "watch_tables.h"
 
 #include <arpa/inet.h>

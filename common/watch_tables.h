@@ -14,7 +14,6 @@
 #include "watch_class.h"
 
 struct mnl_socket;
-struct nlmsghdr;
 
 enum {
 	WATCH_KINDS = 32,	/* nf_tables' message types are fewer */
@@ -60,9 +59,6 @@ struct mnl_socket *watch_changes_open(void);
  */
 int watch_changes_read(struct mnl_socket *socket, struct watch_change *change,
 		       watch_change_handler *handler, void *context);
-
-/* Adds one message to CHANGE; true if it was the transaction's last. Pure. */
-bool watch_change_add(const struct nlmsghdr *message, struct watch_change *change);
 
 /* "newtable", "delrule", ... for an index of watch_change.kinds; NULL if there is no such type. */
 const char *watch_change_kind(unsigned int kind);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fuzzes the reading of certificates: what is accepted is published in a form that reads the same.
- */
+/* Fuzzes the reading of certificates: what is accepted and published reads the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -97,8 +97,7 @@ static void read_musl_line(char *line, const char *name, struct answer *answer)
 		add(answer, line);
 }
 
-/* What a library with a buffer of PIECE bytes (0: any) reads of NAME in TEXT, which ends in "\n".
- */
+/* What a library with a buffer of PIECE bytes (0: any) reads of NAME in TEXT, whose end is LF. */
 static void read_text(const char *text, size_t length, const char *name, size_t piece,
 		      struct answer *answer)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fuzzes the reading of addresses against inet_pton, which takes the same spellings and no other.
- */
+/* Fuzzes the reading of addresses against inet_pton, which takes the same spellings alone. */
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nft_session.h"
+#include "ruleset_blocks.h"
 #include "ruleset_listing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
@@ -13,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 static void check(const struct ruleset_listing *listing)
 {
 	json_t *wanted = ruleset_wanted(&listing->read), *differs = json_array();
-	char *ours = ruleset_text("cell_egress", wanted);
-	char *theirs = ruleset_text("cell_egress", listing->blocks);
+	char *ours = ruleset_blocks_text("cell_egress", wanted);
+	char *theirs = ruleset_blocks_text("cell_egress", listing->blocks);
 
 	if (wanted == NULL || ours == NULL || theirs == NULL ||
 	    ruleset_compare(wanted, listing->blocks, differs) != 0)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of the policy's pure parts: the ruleset's text, listings of two versions, judgements.
- */
+/* Unit tests of the policy's pure parts: the ruleset's text, two versions' listings, judgements. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of the probe's pure parts: targets, lists, DNS, records, verdicts, URLs, status lines.
- */
+/* Unit tests of the probe's pure parts: targets, lists, DNS, records, verdicts, URLs, status. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
