@@ -47,6 +47,8 @@ static void need_cookie(struct namespace_handle *handle, const char *name)
 
 static noreturn void die_unidentified(enum namespace_verdict verdict, const char *name)
 {
+	if (*name == '\0')
+		name = "an empty operand";
 	if (verdict == NAMESPACE_FAILED)
 		die_errno(CELL_EVIDENCE, "cannot identify the namespace of %s", name);
 	die(CELL_EVIDENCE, "cannot identify the namespace of %s: %s", name,
@@ -69,14 +71,20 @@ static json_t *identity_object(const struct namespace_id *id)
 			 decimal_or_null(id->cookie), "reusable", id->cookie == 0);
 }
 
-/* The identity of the namespace behind the file PATH, which messages call NAME. */
-static noreturn void print_identity(const char *path, const char *name, bool cookie)
+/* The identity of the namespace behind FILE, or of process PID if that is NULL; 0 is this one. */
+static noreturn void print_identity(const char *file, pid_t pid, bool cookie)
 {
 	struct namespace_handle handle = {.fd = -1};
-	enum namespace_verdict verdict = namespace_open(AT_FDCWD, path, CLONE_NEWNET, &handle.fd);
+	char process[32] = "this process";
+	const char *name = file != NULL ? file : process;
+	enum namespace_verdict verdict;
 	char text[NAMESPACE_TEXT];
 	json_t *fields;
 
+	if (pid != 0)
+		(void)snprintf(process, sizeof(process), "process %d", (int)pid);
+	verdict = file != NULL ? namespace_open(AT_FDCWD, file, CLONE_NEWNET, &handle.fd)
+			       : namespace_open_process(pid, &handle.fd);
 	if (verdict == NAMESPACE_OK && namespace_identify(handle.fd, &handle.id) != 0)
 		verdict = NAMESPACE_FAILED;
 	if (verdict != NAMESPACE_OK)
@@ -170,7 +178,6 @@ static noreturn void judge_same(char *const *operands, int count, bool cookie)
 int main(int argc, char **argv)
 {
 	const struct arguments arguments = {argc, argv, options, usage, NULL, false};
-	char path[64] = "/proc/self/ns/net", name[64] = "this process";
 	const char *file = NULL;
 	bool cookie = false, same = false;
 	pid_t pid = 0;
@@ -200,11 +207,5 @@ int main(int argc, char **argv)
 		judge_same(argv + optind, argc - optind, cookie);
 	if (optind < argc)
 		die(CELL_USAGE, "unexpected operand %s", argv[optind]);
-	if (file != NULL)
-		print_identity(file, file, cookie);
-	if (pid != 0) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
-		(void)snprintf(name, sizeof(name), "process %d", (int)pid);
-	}
-	print_identity(path, name, cookie);
+	print_identity(file, pid, cookie);
 }

@@ -15,7 +15,9 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { PID_DIGITS = 7 }; /* of 4194304, the kernel's PID_MAX_LIMIT (proc_sys_kernel(5)) */
+#include "process_threads.h"
+
+enum { PID_MAX = 4194304 }; /* the kernel's PID_MAX_LIMIT (proc_sys_kernel(5)) */
 
 enum namespace_verdict namespace_open(int directory, const char *path, int kind, int *fd)
 {
@@ -36,6 +38,29 @@ enum namespace_verdict namespace_open(int directory, const char *path, int kind,
 		return NAMESPACE_OTHER_KIND;
 	*fd = take_fd(&opened);
 	return NAMESPACE_OK;
+}
+
+enum namespace_verdict namespace_open_process(pid_t pid, int *fd)
+{
+	char path[32] = "/proc/self/ns/net";
+	enum namespace_verdict verdict;
+	autoclose process = -1;
+
+	if (pid != 0)
+		(void)snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	verdict = namespace_open(AT_FDCWD, path, CLONE_NEWNET, fd);
+	if (verdict == NAMESPACE_OK || (verdict == NAMESPACE_FAILED && errno != ENOENT))
+		return verdict;
+	switch (process_open(pid, &process)) {
+	case PROCESS_NOT_PROC:
+		return NAMESPACE_NOT_PROC;
+	case PROCESS_ABSENT:
+		return NAMESPACE_NO_PROCESS;
+	case PROCESS_OK: /* proc(5): the entry of a process without a namespace, a zombie */
+		return verdict == NAMESPACE_FAILED ? NAMESPACE_ENDED : verdict;
+	default:
+		return NAMESPACE_FAILED;
+	}
 }
 
 int namespace_identify(int fd, struct namespace_id *id)
@@ -156,7 +181,6 @@ enum namespace_verdict namespace_parse(const char *text, size_t length, struct n
 
 enum namespace_verdict namespace_resolve(const char *operand, struct namespace_handle *handle)
 {
-	char path[sizeof("/proc//ns/net") + PID_DIGITS];
 	size_t length = strlen(operand);
 	enum namespace_verdict verdict;
 	uint64_t number;
@@ -166,12 +190,12 @@ enum namespace_verdict namespace_resolve(const char *operand, struct namespace_h
 	if (verdict != NAMESPACE_MALFORMED || length == 0 || strncmp(operand, "net:[", 5) == 0)
 		return verdict;
 	if (strspn(operand, "0123456789") == length) {
-		if (length > PID_DIGITS || parse_number(operand, length, &number) != length)
+		if (parse_number(operand, length, &number) != length || number > PID_MAX)
 			return NAMESPACE_MALFORMED;
-		(void)snprintf(path, sizeof(path), "/proc/%s/ns/net", operand);
-		operand = path;
+		verdict = namespace_open_process((pid_t)number, &handle->fd);
+	} else {
+		verdict = namespace_open(AT_FDCWD, operand, CLONE_NEWNET, &handle->fd);
 	}
-	verdict = namespace_open(AT_FDCWD, operand, CLONE_NEWNET, &handle->fd);
 	if (verdict == NAMESPACE_OK && namespace_identify(handle->fd, &handle->id) != 0) {
 		namespace_release(handle);
 		return NAMESPACE_FAILED;
@@ -192,6 +216,12 @@ const char *namespace_verdict_text(enum namespace_verdict verdict, int number)
 		return "it is a namespace of another kind";
 	case NAMESPACE_MALFORMED:
 		return "it is neither a process id, a path nor net:[NUMBER]";
+	case NAMESPACE_NOT_PROC:
+		return process_verdict_text(PROCESS_NOT_PROC);
+	case NAMESPACE_NO_PROCESS:
+		return process_verdict_text(PROCESS_ABSENT);
+	case NAMESPACE_ENDED:
+		return process_verdict_text(PROCESS_ENDED);
 	}
 	return "unknown trouble";
 }

@@ -35,6 +35,9 @@ enum namespace_verdict {
 	NAMESPACE_NOT_ONE,    /* the file is no handle of a namespace */
 	NAMESPACE_OTHER_KIND, /* it is one, of another kind */
 	NAMESPACE_MALFORMED,  /* text that is neither a process id, a path nor a literal */
+	NAMESPACE_NOT_PROC,   /* /proc is no proc file system */
+	NAMESPACE_NO_PROCESS, /* /proc shows no such process */
+	NAMESPACE_ENDED,      /* the process has ended, and only its entry is left */
 };
 
 /*
@@ -42,6 +45,9 @@ enum namespace_verdict {
  * KIND (CLONE_NEWNET, CLONE_NEWUSER). The caller owns *fd, which is -1 unless NAMESPACE_OK.
  */
 enum namespace_verdict namespace_open(int directory, const char *path, int kind, int *fd);
+
+/* Likewise the network namespace of process PID, or of this one if PID is 0. */
+enum namespace_verdict namespace_open_process(pid_t pid, int *fd);
 
 /* Fills device and inode of the namespace behind FD; the cookie is 0. 0, or -1 with errno. */
 int namespace_identify(int fd, struct namespace_id *id);

@@ -206,6 +206,10 @@ bool process_power_read(pid_t pid, struct process_power *power, struct process_f
 		return alive == 0 ? fail(fault, 0, "it has ended") : false;
 	if (!process_power_parse(visit.file.bytes, visit.file.length, power, fault))
 		return false;
+	/* Behind /proc/self the number is that of the pid namespace which /proc shows. */
+	if (pid != 0 && power->status.pid != pid)
+		return fail(fault, 0, "its status is not its own: Pid is %lld",
+			    (long long)power->status.pid);
 	verdict = process_visit_threads(process, visit_thread, &visit);
 	if (verdict == PROCESS_STOPPED)
 		return false; /* the visit filled the fault */

@@ -107,7 +107,8 @@ bool process_status_parse(const char *text, size_t length, struct process_status
 		return false;
 	for (; text < end; text = newline + 1) {
 		newline = memchr(text, '\n', (size_t)(end - text));
-		fault->reason = "is cut in the middle of a line";
+		*fault =
+			(struct process_status_fault){"the text", "is cut in the middle of a line"};
 		if (newline == NULL)
 			return false;
 		for (int line = 0; line < LINES; line++) {

@@ -25,6 +25,10 @@ enum process_verdict process_open(pid_t pid, int *fd)
 	if (pid != 0)
 		(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	opened = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (opened < 0 && errno == ENOENT)
+		return statfs("/proc", &system) == 0 && system.f_type == PROC_SUPER_MAGIC
+			       ? PROCESS_ABSENT
+			       : PROCESS_NOT_PROC;
 	if (opened < 0 || fstatfs(opened, &system) != 0)
 		return PROCESS_FAILED;
 	if (system.f_type != PROC_SUPER_MAGIC)
@@ -115,6 +119,8 @@ const char *process_verdict_text(enum process_verdict verdict)
 		return "it cannot be read";
 	case PROCESS_NOT_PROC:
 		return "/proc is not a proc file system";
+	case PROCESS_ABSENT:
+		return "/proc shows no such process";
 	case PROCESS_ENDED:
 		return "it has ended";
 	case PROCESS_UNSTEADY:

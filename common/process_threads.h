@@ -8,7 +8,8 @@
 enum process_verdict {
 	PROCESS_OK,
 	PROCESS_FAILED,	  /* errno tells */
-	PROCESS_NOT_PROC, /* what is mounted at /proc is no proc file system */
+	PROCESS_NOT_PROC, /* nothing, or what is no proc file system, is mounted at /proc */
+	PROCESS_ABSENT,	  /* /proc shows no such process */
 	PROCESS_ENDED,	  /* no thread of it lives */
 	PROCESS_UNSTEADY, /* each look at it found new threads */
 	PROCESS_STOPPED,  /* the visitor returned -1 */

@@ -196,11 +196,11 @@ test_a_process_whose_main_thread_has_ended_is_judged_by_the_others() {
 test_a_missing_process_is_evidence() {
 	background true
 	wait "$pid"
-	expect_error 103 "cannot judge process $pid: No such file or directory" \
+	expect_error 103 "cannot judge process $pid: /proc shows no such process" \
 		cell-capcheck --pid "$pid"
 	expect 103 cell-capcheck --pid "$pid" --json --quiet
 	assertEquals '' "$err"
-	assertEquals 'evidence 2' "$(jq -r '.error | "\(.kind) \(.errno)"' "$work/out")"
+	assertEquals 'evidence' "$(jq -r .error.kind "$work/out")"
 }
 
 test_a_zombie_is_evidence() {
@@ -341,6 +341,7 @@ test_text_cut_anywhere_is_evidence() {
 		head -c "$length" "$work/whole" >"$work/cut"
 		expect 103 cell-capcheck --status "$work/cut"
 	done
+	assertContains "$err" 'the text is cut in the middle of a line'
 	{ cat "$work/whole" && printf 'x\0\n'; } >"$work/nul"
 	expect_error 103 'the text holds a NUL byte' cell-capcheck --status "$work/nul"
 	{ cat "$work/whole" && head -c 70000 /dev/zero | tr '\0' x; } >"$work/large"
@@ -362,13 +363,15 @@ test_a_file_mounted_over_the_status_is_judged_too() {
 	background_as 1000 sleep 300
 	wait_for 10 grep -q sleep "/proc/$pid/comm"
 	expect 0 cell-capcheck --pid "$pid"
-	for change in 's/^\(Cap...:.\).*/\1ffffffffffffffff/ 1' '/^CapEff/d 103' 's/$/\r/ 103'; do
-		status_text "${change% *}" >"$work/status"
+	for change in 's/^\(Cap...:.\).*/\1ffffffffffffffff/ 1' '/^CapEff/d 103' 's/$/\r/ 103' \
+		's/^Pid:.*/Pid:	4711/ 103'; do
+		status_text "s/^Pid:.*/Pid:	$pid/;${change% *}" >"$work/status"
 		# shellcheck disable=SC2016 # the inner shell expands them
 		expect "${change##* }" unshare --mount sh -c \
 			'mount --bind "$1" "/proc/$2/status" && exec cell-capcheck --pid "$2"' \
 			sh "$work/status" "$pid"
 	done
+	assertContains "$err" "process $pid: its status is not its own: Pid is 4711"
 	end_process "$pid"
 }
 
@@ -459,8 +462,11 @@ test_a_directory_that_only_looks_like_proc_is_evidence() {
 	expect 103 chroot "$work/root" /cell-capcheck
 	assertContains "$err" '/proc is not a proc file system'
 	rm -r "$work/root/proc"
-	expect 103 chroot "$work/root" /cell-capcheck
-	assertContains "$err" 'No such file or directory'
+	for call in /cell-capcheck '/cell-capcheck --pid 1'; do
+		# shellcheck disable=SC2086 # a list of words
+		expect 103 chroot "$work/root" $call
+		assertContains "$err" '/proc is not a proc file system'
+	done
 }
 
 . "$CELL_TEST_SHUNIT2"

@@ -154,12 +154,41 @@ test_what_is_no_namespace_is_evidence() {
 test_a_missing_process_is_evidence() {
 	background true
 	wait "$pid"
-	expect_error 103 'No such file or directory' cell-nsid --pid "$pid"
-	expect_error 103 'No such file or directory' cell-nsid --same "$one" "$pid"
+	expect_error 103 "process $pid: /proc shows no such process" cell-nsid --pid "$pid"
+	expect_error 103 "of $pid: /proc shows no such process" cell-nsid --same "$one" "$pid"
 	expect 103 cell-nsid --same "$pid" "$pid"
 }
 
+test_a_zombie_is_evidence() {
+	background python3 -c 'import os, time
+child = os.fork()
+if child == 0: os._exit(0)
+print(child, flush=True)
+time.sleep(300)' >"$work/zombie"
+	wait_for 10 test -s "$work/zombie"
+	zombie=$(cat "$work/zombie")
+	wait_for 10 grep -q 'State:.Z' "/proc/$zombie/status"
+	expect_error 103 "process $zombie: it has ended" cell-nsid --pid "$zombie"
+	expect_error 103 "of $zombie: it has ended" cell-nsid --same "$one" "$zombie"
+	end_process "$pid"
+}
+
+test_a_root_without_proc_is_evidence() {
+	mkdir -p "$work/root"
+	cp "$top/build/bin/cell-nsid" "$work/root/"
+	for entry in '' proc/self/ns/net proc/1/ns/net; do
+		mkdir -p "$work/root/$(dirname "$entry.")"
+		[ -z "$entry" ] || : >"$work/root/$entry"
+		for call in '' '--pid 1' '--same 1 1'; do
+			# shellcheck disable=SC2086 # a list of words
+			expect 103 chroot "$work/root" /cell-nsid $call
+			assertContains "$entry: $call" "$err" '/proc is not a proc file system'
+		done
+	done
+}
+
 test_malformed_operands_are_evidence() {
+	expect_error 103 'namespace of an empty operand: ' cell-nsid --same "$one" ''
 	for operand in '' 'net:[' 'net:[]' 'net:[x]' 'net:[1' 'net:[0]' 'net:[01]' 'net:[-1]' 'net:[1] ' \
 		'net:[1]x' 'net:[1] x' 'net:[1] 0' 'net:[1] 01' 'net:[1]  2' 'net:[1] 2 ' 'net:[1] 2 3' \
 		'net:[1]	2' ' net:[1]' 'net:[99999999999999999999]' 'net:[1] 99999999999999999999' \
@@ -307,16 +336,6 @@ test_nothing_of_a_hostile_image_is_touched() {
 		assert_hostile_root_clean "cell-nsid $form"
 	done
 	assertEquals "the last of them: $err" 0 "$status"
-}
-
-test_a_root_without_proc_is_evidence() {
-	mkdir -p "$work/root/proc/self/ns"
-	cp "$top/build/bin/cell-nsid" "$work/root/"
-	echo 'net:[4026531840]' >"$work/root/proc/self/ns/net"
-	expect 103 chroot "$work/root" /cell-nsid
-	assertContains "$err" 'it is not a namespace'
-	rm -r "$work/root/proc"
-	expect 103 chroot "$work/root" /cell-nsid --cookie
 }
 
 . "$CELL_TEST_SHUNIT2"

@@ -105,7 +105,7 @@ static void test_each_thread_is_visited_once(void)
 	CHECK(process_visit_threads(process, stop, &visits) == PROCESS_STOPPED);
 	CHECK(visits == 2);
 	(void)close(process);
-	CHECK(process_open(4194304, &process) == PROCESS_FAILED && process == -1);
+	CHECK(process_open(4194304, &process) == PROCESS_ABSENT && process == -1);
 }
 
 static void test_an_ended_process_stays_ended_though_its_handle_is_open(void)
