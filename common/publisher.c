@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -42,12 +43,36 @@ static int survey(const struct publisher_wish *wish, struct publisher_result *re
 	return 0;
 }
 
+/* Nothing of what this host HAS is what WISH asks for. */
+static int none_chosen(const struct publisher_wish *wish, const char *has, struct fault *fault)
+{
+	const char *interface = wish->choice.interface;
+
+	if (has == NULL || *has == '\0')
+		has = "none";
+	if (interface != NULL && if_nametoindex(interface) == 0 && errno == ENODEV)
+		return fault_set(fault, CELL_EVIDENCE, 0,
+				 "cannot choose an address: there is no interface %s; this host "
+				 "has %s",
+				 interface, has);
+	if (interface != NULL || wish->choice.by_network)
+		return fault_set(fault, CELL_EVIDENCE, 0,
+				 "cannot choose an address: no usable IPv4 address %s %s; this "
+				 "host has %s",
+				 interface != NULL ? "on" : "inside",
+				 interface != NULL ? interface : "that network", has);
+	return fault_set(fault, CELL_EVIDENCE, 0,
+			 "cannot choose an address: no usable IPv4 address on an interface that is "
+			 "up; this host has %s: --address, --interface and --network choose",
+			 has);
+}
+
 /* Narrows LIST to the one address that is published. */
 static int choose(const struct publisher_wish *wish, struct interface_address_list *list,
 		  struct in_addr *address, struct fault *fault)
 {
 	enum interface_address_choice choice;
-	autofree char *candidates = NULL;
+	autofree char *has = interface_address_text(list), *candidates = NULL;
 	char shown[INET_ADDRSTRLEN];
 
 	if (wish->by_address && interface_address_is_ours(list, wish->address)) {
@@ -55,21 +80,15 @@ static int choose(const struct publisher_wish *wish, struct interface_address_li
 		return 0;
 	}
 	if (wish->by_address) {
-		candidates = interface_address_text(list);
 		(void)inet_ntop(AF_INET, &wish->address, shown, sizeof(shown));
 		return fault_set(fault, CELL_EVIDENCE, 0,
 				 "cannot publish %s: it is not an address of this host, which has "
 				 "%s",
-				 shown, candidates != NULL && *candidates ? candidates : "none");
+				 shown, has != NULL && *has ? has : "none");
 	}
 	choice = interface_address_choose(list, &wish->choice);
 	if (choice == INTERFACE_ADDRESS_NONE)
-		return fault_set(fault, CELL_EVIDENCE, 0,
-				 "cannot choose an address: no usable IPv4 address %s %s",
-				 wish->choice.by_network ? "inside" : "on",
-				 wish->choice.interface != NULL ? wish->choice.interface
-				 : wish->choice.by_network	? "that network"
-								: "an interface that is up");
+		return none_chosen(wish, has, fault);
 	if (choice == INTERFACE_ADDRESS_SEVERAL) {
 		candidates = interface_address_text(list);
 		return fault_set(fault, CELL_EVIDENCE, 0,

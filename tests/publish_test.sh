@@ -300,7 +300,7 @@ test_several_addresses_need_a_choice() {
 	assertEquals 172.17.0.3 "$(published)"
 	expect 0 publish_in "$two" --address 172.18.0.3
 	assertEquals 172.18.0.3 "$(published)"
-	expect_error 103 'on eth7' publish_in "$two" --interface eth7
+	expect_error 103 'no interface eth7' publish_in "$two" --interface eth7
 	expect_error 103 'inside that network' publish_in "$two" --network 10.0.0.0/8
 	expect_error 103 'give --address' publish_in "$two" --network 172.16.0.0/12
 	# An interface that is down has no address to publish.
@@ -342,7 +342,15 @@ test_addresses_nobody_could_use_are_no_candidates() {
 	in_ns "$none" ip address add 169.254.7.7/16 dev eth0
 	expect_error 103 'no usable IPv4 address' publish_in "$none"
 	in_ns "$none" ip address add 10.9.9.9/32 dev lo
-	expect_error 103 'no usable IPv4 address' publish_in "$none"
+	# With the list of what is there, and the options that help.
+	expect_error 103 'this host has lo 127.0.0.1, lo 10.9.9.9, eth0 169.254.7.7: --address, ' \
+		publish_in "$none"
+	expect_error 103 'no usable IPv4 address on eth0; this host has lo 127.0.0.1, ' \
+		publish_in "$none" --interface eth0
+	expect_error 103 'no usable IPv4 address inside that network; this host has lo 127' \
+		publish_in "$none" --network 172.18.0.0/16
+	expect_error 103 'there is no interface eth9; this host has lo 127' \
+		publish_in "$none" --interface eth9
 	assertFalse 'published' "[ -e '$work/dir/proxy-ipv4' ]"
 	assertFalse 'a certificate is published' "[ -e '$work/dir/mitmproxy-ca-cert.pem' ]"
 	# Asked for by name it is somebody's decision.
@@ -373,12 +381,12 @@ test_addresses_are_read_strictly() {
 test_stale_address_goes_first_even_if_the_publish_fails() {
 	expect 0 publish
 	echo 172.18.0.99 >"$work/dir/proxy-ipv4"
-	expect_error 103 'on eth7' publish --interface eth7
+	expect_error 103 'no interface eth7' publish --interface eth7
 	assertFalse 'the stale address is still there' "[ -e '$work/dir/proxy-ipv4' ]"
 	assertTrue 'the certificate is gone' "[ -e '$work/dir/mitmproxy-ca-cert.pem' ]"
 	# One that is this host's stays: it is right.
 	expect 0 publish
-	expect_error 103 'on eth7' publish --interface eth7
+	expect_error 103 'no interface eth7' publish --interface eth7
 	assertEquals 172.18.0.3 "$(published)"
 }
 
