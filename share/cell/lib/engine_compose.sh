@@ -144,6 +144,7 @@ engine_join() {
 	compose up -d "$opt_service" >/dev/null ||
 		not_started join compose 1 "$(compose_complaint)"
 	main=$(compose_id "$opt_service")
+	compose_evidence_apart
 	subject_user=${opt_user:-$("$docker" inspect -f '{{.Config.User}}' "$main")}
 	# What the subject is, is asked of a process that starts as it will.
 	require join.user cell-capcheck engine_as_user
@@ -154,6 +155,19 @@ engine_join() {
 	engine_environment_file
 	seconds_since "$join_began"
 	printf 'join %s 0\n' "$seconds" >>"$state/steps"
+}
+
+# compose_evidence_apart: DIR in a volume that the subject can write would be the subject's.
+compose_evidence_apart() {
+	"$docker" inspect -f '{{range .Mounts}}{{if .RW}}{{println .Source}}{{end}}{{end}}' "$main" >"$run/mounts"
+	while IFS= read -r mount; do
+		case $out/ in
+		"${mount%/}"/*)
+			[ -n "$mount" ] || continue
+			not_started join run_trial 100 "the subject can write in $mount, and so in $out_shown (see --out)"
+			;;
+		esac
+	done <"$run/mounts"
 }
 
 engine_as_user() {
@@ -208,13 +222,17 @@ engine_in_subject() {
 	)
 }
 
-engine_in_subject_as_is() {
-	(
-		exec 3<&- 4>&- 5>&- 7>&-
-		# It was killed with all it ran, if its time was up; its files are there.
-		[ "$("$docker" inspect -f '{{.State.Running}}' "$main")" = true ] || "$docker" start "$main" >/dev/null
-		subject_exec -- "$@"
-	)
+# engine_after COMMAND...: replaces this subshell by a verifier, as the subject runs.
+engine_after() {
+	exec 3<&- 4>&- 5>&- 7>&-
+	# It was killed with all it ran, if its time was up; its files are there.
+	[ "$("$docker" inspect -f '{{.State.Running}}' "$main")" = true ] || "$docker" start "$main" >/dev/null
+	subject_exec -- "$@"
+}
+# What docker exec started does not end with it, but with its container.
+engine_after_kill() {
+	engine_subject_signal KILL
+	kill -KILL "$1" 2>/dev/null || :
 }
 
 # engine_gate STEP: the same questions from outside, by pid, which nothing in the container can touch.
@@ -332,6 +350,8 @@ engine_stop() {
 		end_trial void proxy mitmdump 1 'the proxy or the cell ended or was restarted while the subject ran'
 	fi
 	"$docker" stop -t 3 "$proxy" >/dev/null 2>&1 || :
+	[ "$("$docker" inspect -f '{{.State.ExitCode}}' "$proxy")" != 111 ] ||
+		end_trial void proxy mitmdump 111 'the proxy could not write all of its record'
 	engine_hits || end_trial void proxy docker 1 'the record of the requests cannot be read'
 	engine_proxy_log
 	"$docker" cp "$cell:/etc/hosts" "$run/hosts-end" >/dev/null 2>&1 || cp "$out/hosts" "$run/hosts-end"

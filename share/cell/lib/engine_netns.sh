@@ -275,6 +275,8 @@ engine_stop() {
 			esac
 		done
 		wait "$proxy_job" || :
+		[ "$(cat "$run/proxy.exit")" != 111 ] ||
+			end_trial void proxy mitmdump 111 'the proxy could not write all of its record'
 	fi
 	chown 0:0 "$out/hits.jsonl"
 	chmod 0600 "$out/hits.jsonl"

@@ -13,13 +13,14 @@ engine_in_subject() {
 	)
 }
 
-# engine_in_subject_as_is COMMAND...: as the subject runs, for a verifier.
-engine_in_subject_as_is() {
-	(
-		exec 3<&- 4>&- 5>&- 7>&-
-		sandbox "$@"
-	)
+# engine_after COMMAND...: replaces this subshell by a verifier, as the subject runs; all that it
+# started ends with it.
+engine_after() {
+	exec 3<&- 4>&- 5>&- 7>&-
+	sandbox_dies=1
+	sandbox "$@"
 }
+engine_after_kill() { kill -KILL "$1" 2>/dev/null || :; }
 
 # engine_subject COMMAND...: starts the subject; "subject STATUS" comes when it has ended.
 engine_subject() {
@@ -89,6 +90,12 @@ sandbox_make() {
 		done
 		[ "$work" = / ] || sandbox_options --bind "$work" "$work"
 		while IFS= read -r line; do sandbox_bind "$line"; done <"$run/lines"
+		# Last, when nothing is mounted over it any more.
+		[ "$work" = / ] || sandbox_guard "$work" "$work"
+		while IFS= read -r line; do
+			sandbox_parts "$line"
+			sandbox_guard "$bind_source" "$bind_target"
+		done <"$run/lines"
 		sandbox_options --tmpfs "$out" --chdir "$work"
 		sandbox_environment
 	} >"$run/sandbox"
@@ -100,13 +107,34 @@ sandbox_options() { printf '%s\0' "$@"; }
 
 # sandbox_bind SRC[:DST[:ro]]
 sandbox_bind() {
+	sandbox_parts "$1"
+	sandbox_options "$bind_how" "$bind_source" "$bind_target"
+}
+
+# sandbox_parts SRC[:DST[:ro]]: sets bind_how, bind_source and bind_target.
+sandbox_parts() {
 	bind_source=${1%%:*} bind_rest=${1#"${1%%:*}"} bind_how=--bind
 	case $bind_rest in
 	:ro) bind_how=--ro-bind bind_rest= ;;
 	:*:ro) bind_how=--ro-bind bind_rest=${bind_rest%:ro} ;;
 	esac
 	bind_target=${bind_rest#:}
-	sandbox_options "$bind_how" "$bind_source" "${bind_target:-$bind_source}"
+	: "${bind_target:=$bind_source}"
+}
+
+# sandbox_guard SOURCE TARGET: keeps DIR ours where it stands in SOURCE, which the subject can write
+# at TARGET. Who could rename a directory on the way to it would put another in its place, and root
+# would write there. A mount point cannot be renamed: so each of them is made one, and read-only,
+# since the results of other trials are in there.
+sandbox_guard() {
+	guard_source=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 0
+	guard_source=${guard_source%/} guard_target=${2%/} guard_way=
+	case $out in "$guard_source"/*) guard_rest=${out#"$guard_source"/} ;; *) return 0 ;; esac
+	while [ "$guard_rest" != "${guard_rest#*/}" ]; do
+		guard_way=$guard_way/${guard_rest%%/*} guard_rest=${guard_rest#*/}
+		sandbox_options --ro-bind "$guard_source$guard_way" "$guard_target$guard_way"
+	done
+	sandbox_options --tmpfs "$guard_target$guard_way/$guard_rest"
 }
 
 # sandbox_environment: all the variables that the subject has, and their names for the summary.
@@ -146,7 +174,7 @@ sandbox_variable() {
 sandbox() {
 	exec "$sandbox_nsenter" --net="$run/netns" -- "$sandbox_env" -i --default-signal \
 		${sandbox_step:+"CELL_TRIAL=$CELL_TRIAL" "CELL_STEP=$sandbox_step"} \
-		"$sandbox_bwrap" --args 8 ${status_fd:+--json-status-fd "$status_fd"} -- \
+		"$sandbox_bwrap" --args 8 ${sandbox_dies:+--die-with-parent} ${status_fd:+--json-status-fd "$status_fd"} -- \
 		/run/cell/bin/cell-exec --user "$subject_uid:$subject_gid" --caps none \
 		${opt_interactive:+--keep-session} -- "$@" 8<"$run/sandbox"
 }

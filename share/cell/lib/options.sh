@@ -26,6 +26,7 @@ Runs COMMAND in a sealed cell and keeps the evidence.
       --before COMMAND     run by sh in the cell's network, with our rights, before the seal: what
                            it starts there lives as long as the cell
       --after COMMAND      a verifier: run by sh in the cell after the subject, seal still on
+      --after-timeout S    the verifier's time, seconds (default: the subject's)
   -i, --interactive        keep the terminal; output is not captured
       --keep               leave the cell up until Enter or a signal
       --subnet CIDR        netns: addresses for the cells (default 198.18.0.0/15)
@@ -99,6 +100,7 @@ option_value() {
 	proxy-arg) add_line opt_proxy_arg "$2" ;;
 	before) opt_before=$2 ;;
 	after) opt_after=$2 ;;
+	after-timeout) need_seconds "$1" "$2" && opt_after_timeout=$2 ;;
 	subnet) opt_subnet=$2 ;;
 	file)
 		[ -r "$2" ] || usage_error "cannot read compose file $2"
@@ -153,7 +155,7 @@ version() {
 options_parse() {
 	opt_out='' opt_timeout='' opt_setup_timeout=60 opt_grace=10 opt_engine=netns opt_user=''
 	opt_env='' opt_chdir='' opt_bind='' opt_closed='' opt_open='' opt_addon='' opt_proxy_arg=''
-	opt_before='' opt_after='' opt_interactive='' opt_keep='' opt_sweep='' opt_quiet='' opt_file=''
+	opt_before='' opt_after='' opt_after_timeout='' opt_interactive='' opt_keep='' opt_sweep='' opt_quiet='' opt_file=''
 	opt_subnet=198.18.0.0/15 opt_service=main opt_project_name=''
 	options_count=$#
 	while [ $# -gt 0 ]; do
@@ -163,7 +165,8 @@ options_parse() {
 			break
 			;;
 		--out | --timeout | --setup-timeout | --grace | --engine | --user | --env | --chdir | \
-			--bind | --closed | --open | --addon | --proxy-arg | --before | --after | --subnet | --file | \
+			--bind | --closed | --open | --addon | --proxy-arg | --before | --after | --after-timeout | \
+			--subnet | --file | \
 			--service | --project-name | -o | -t | -e | -u | -E | -C | -f)
 			[ $# -gt 1 ] || usage_error "option $1 needs a value"
 			option_value "$(option_name "$1")" "$2"
@@ -171,7 +174,7 @@ options_parse() {
 			;;
 		--out=* | --timeout=* | --setup-timeout=* | --grace=* | --engine=* | --user=* | --env=* | \
 			--chdir=* | --bind=* | --closed=* | --open=* | --addon=* | --proxy-arg=* | \
-			--before=* | --after=* | --subnet=* | --file=* | --service=* | --project-name=*)
+			--before=* | --after=* | --after-timeout=* | --subnet=* | --file=* | --service=* | --project-name=*)
 			option_name=${1%%=*}
 			option_value "${option_name#--}" "${1#*=}"
 			;;
@@ -186,7 +189,8 @@ options_parse() {
 	# shellcheck disable=SC2034 # run_trial shifts by it
 	options_used=$((options_count - $#))
 	[ -z "$opt_keep" ] || [ -z "$opt_quiet" ] || usage_error "--keep needs its words: not with --quiet"
-	export opt_timeout opt_setup_timeout opt_grace opt_engine opt_user opt_env opt_chdir opt_bind \
+	: "${opt_after_timeout:=$opt_timeout}"
+	export opt_timeout opt_after_timeout opt_setup_timeout opt_grace opt_engine opt_user opt_env opt_chdir opt_bind \
 		opt_closed opt_open opt_addon opt_proxy_arg opt_before opt_after opt_interactive opt_keep opt_quiet \
 		opt_file opt_subnet opt_service opt_project_name
 }

@@ -21,6 +21,14 @@ output_make() {
 		complain "run_trial: not started: cannot write in $out_shown"
 		exit 125
 	fi
+	# Room for the last words of a trial, whatever its subject does to the disk: blocks and inodes.
+	if ! mkdir "$state/reserve" || ! (
+		cd "$state/reserve" && { fallocate -l 4M blocks || head -c 4194304 /dev/zero >blocks; } &&
+			touch 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+	) 2>/dev/null; then
+		complain "run_trial: not started: no room in $out_shown"
+		exit 125
+	fi
 	exec 9>"$out/lock"
 	flock -n 9
 	export out state out_shown

@@ -7,16 +7,22 @@ capture_limit=67108864 # bytes of each stream that are kept; what follows is cou
 # capture NAME FD: sets up a FIFO $run/NAME that goes to descriptor FD and, bounded, to a file. The
 # subject never gets SIGPIPE or a full disk from it: tee goes on without a reader that is gone.
 capture() {
-	mkfifo "$run/$1" "$run/$1.file"
+	mkfifo "$run/$1"
+	capture_file "$1"
+	tee --output-error=warn-nopipe "$run/$1.file" <"$run/$1" >&"$2" 2>/dev/null 3<&- 7>&- &
+	capture_pids="$capture_pids $!"
+}
+
+# capture_file NAME: sets up a FIFO $run/NAME.file that goes, bounded, to a file.
+capture_file() {
+	mkfifo "$run/$1.file"
 	(
 		exec 3<&- 7>&-
 		keep_status=0
 		head -c "$capture_limit" >"$out/${1%.*}/${1#*.}" || keep_status=$?
-		[ "$keep_status" -eq 0 ] || echo 1 >"$state/$1.lost"
+		[ "$keep_status" -eq 0 ] || : >"$state/$1.lost"
 		wc -c >"$state/$1.dropped"
 	) <"$run/$1.file" &
-	capture_pids="$capture_pids $!"
-	tee --output-error=warn-nopipe "$run/$1.file" <"$run/$1" >&"$2" 2>/dev/null 3<&- 7>&- &
 	capture_pids="$capture_pids $!"
 }
 
@@ -140,18 +146,47 @@ subject_stop() {
 }
 
 # The verifier: in the same cell, after the subject, the seal still on; its end is not the trial's.
+# It handles what the subject left, a pipe without an end or an endless file: so it has its bounds.
 subject_after() {
 	[ -n "$opt_after" ] || return 0
 	case $subject_outcome in void | interrupted) return 0 ;; esac
 	mkdir -p "$out/after"
-	after_status=0
 	clock
 	after_began=$now
-	engine_in_subject_as_is sh -c "$opt_after" >"$out/after/stdout" 2>"$out/after/stderr" \
-		</dev/null || after_status=$?
+	capture_file after.stdout
+	capture_file after.stderr
+	: >"$run/after.pid"
+	(
+		after_code=0
+		(engine_after sh -c "$opt_after") >"$run/after.stdout.file" 2>"$run/after.stderr.file" \
+			</dev/null &
+		echo $! >"$run/after.pid"
+		wait $! || after_code=$?
+		echo "after $after_code" >&7
+	) &
+	until read -r after_pid <"$run/after.pid"; do sleep 0.01; done
+	[ -z "$opt_after_timeout" ] || timer "$opt_after_timeout" after-time
+	after_late=
+	while read -r event after_status <&7; do
+		case $event in
+		after) break ;;
+		after-time) after_late=1 ;;
+		signal)
+			read -r interrupt <"$state/interrupt" || :
+			end_trial interrupted after run_trial 0 "$interrupt"
+			;;
+		*) continue ;; # the proxy's end is seen by engine_stop
+		esac
+		engine_after_kill "$after_pid"
+	done
 	seconds_since "$after_began"
+	if [ -n "$after_late" ]; then
+		after_status=124
+		say_step after "time is up after $opt_after_timeout s" ''
+	else
+		say_step after "exited $after_status" '' "$seconds"
+	fi
 	note after "$after_status $seconds"
-	say_step after "exited $after_status" '' "$seconds"
 }
 
 subject_keep() {

@@ -21,7 +21,8 @@ void() {
 
 # The trial's shell ended without a word: killed from outside, or the setup's time ran out.
 summary_judge() {
-	if [ ! -e "$state/outcome" ]; then
+	# A disk that was full leaves facts without a word in them: they are not there.
+	if [ ! -s "$state/outcome" ]; then
 		if [ -e "$state/subject_started" ]; then
 			void trial run_trial "$trial_status" 'the trial was ended from outside'
 			[ ! -s "$state/interrupt" ] || note outcome interrupted
@@ -39,7 +40,7 @@ summary_judge() {
 					sed -n 's/.*"error":{.*"message":"\([^"]*\)".*/; the last no: \1/p' "$state/record" 2>/dev/null
 				)"
 		fi
-	elif [ -e "$state/subject_started" ] && [ ! -e "$state/finished" ]; then
+	elif [ -e "$state/subject_started" ] && [ ! -s "$state/finished" ]; then
 		fact outcome
 		case $fact in
 		void | interrupted) ;;

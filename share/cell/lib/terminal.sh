@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# What run_trial shows: every line goes to stderr and, once there is a directory, to run.log.
+# What run_trial shows: every line goes to stderr and, once there is a directory, to run.log. Nobody
+# may read the one and the other's disk may be full: a trial goes on without its words.
 
 # say TEXT: one line, as it is. Nothing on the terminal with --quiet.
 say() { say_as '%s\n' "$1"; }
@@ -8,14 +9,14 @@ say() { say_as '%s\n' "$1"; }
 # say_as FORMAT ARG...: as printf(1).
 # shellcheck disable=SC2059 # the format is its caller's, and a literal
 say_as() {
-	[ -n "${opt_quiet:-}" ] || printf "$@" >&2
-	[ -z "${out:-}" ] || printf "$@" >>"$out/run.log"
+	[ -n "${opt_quiet:-}" ] || printf "$@" >&2 || :
+	[ -z "${out:-}" ] || printf "$@" >>"$out/run.log" || :
 }
 
 # complain TEXT: an error line; --quiet does not silence it.
 complain() {
-	printf '%s\n' "$1" >&2
-	[ -z "${out:-}" ] || printf '%s\n' "$1" >>"$out/run.log"
+	printf '%s\n' "$1" >&2 || :
+	[ -z "${out:-}" ] || printf '%s\n' "$1" >>"$out/run.log" || :
 }
 
 # say_step WORD STATE TEXT [SECONDS]: "  gate     passed    no capability ...     0.01 s"

@@ -15,6 +15,7 @@ set -eu
 : "${CELL_PROXY_HOST:=cell-proxy}" "${CELL_PROXY_PORT:=8080}" "${CELL_LOG_GROUP:=5}"
 export CELL_PROXY_HOST CELL_PROXY_PORT CELL_LOG_GROUP
 umask 022
+trap : PIPE
 # A step that fails without having said how is our own trouble, never an answer.
 trap 'end_trial not-started "${CELL_STEP:-setup}" run_trial 111 "step ${CELL_STEP:-setup} failed"' EXIT
 

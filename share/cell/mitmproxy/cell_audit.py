@@ -13,7 +13,8 @@ What it does. One JSON object a line is appended before anything of the request 
 destination is resolved here, once, and the connection is made to the very addresses that were
 judged: a name that changes its mind in between gains nothing. Bytes that are neither TLS nor HTTP
 are never relayed. Bodies are streamed. Whatever goes wrong in here, the request is not forwarded
-(503), and so it is when a record can't be written.
+(503), and so it is when a record can't be written: then no name is looked up either until one can,
+and audit_lost comes first. If that can't be written to the end, mitmdump exits with 111.
 
 Not bounded here: mitmproxy keeps one WebSocket message, and the head of one request, in memory
 while it passes. Limit the proxy's memory where that matters; a proxy that dies voids its trial.
@@ -33,6 +34,7 @@ Records. All have: format (1), time (RFC 3339, UTC), trial (CELL_TRIAL), event, 
            websocket_end    id, messages and bytes in each direction
            audit_start      the proxy started, with its options
            audit_truncated  the file reached its bound: from here on only audit_totals
+           audit_lost       lost records came to nothing before this one: no room
            audit_totals     what was counted since the last one: counts{event{decision}}, hosts{name}
   decision allowed | refused | failed
   rule     public, allowed-private; loopback link-local private shared multicast unspecified
@@ -158,6 +160,7 @@ class AuditFile:
         self.size = os.fstat(self.fd).st_size
         self.torn = self.ends_torn()
         self.truncated = self.size >= max_bytes  # an earlier run said so already
+        self.lost = 0
         self.counts = collections.Counter()
         self.hosts = collections.Counter()
         self.last_totals = time.monotonic()
@@ -183,11 +186,22 @@ class AuditFile:
         if self.torn:
             raise OSError("short write")
 
+    def make_good(self):
+        """Says how many records were lost, before anything else may happen."""
+        if self.lost:
+            self.append(dict(head("audit_lost", "failed", "error"), lost=self.lost))
+            self.lost = 0
+
     def write(self, record):
         if self.truncated:
             self.count(record)
             return
-        self.append(record)
+        try:
+            self.make_good()
+            self.append(record)
+        except OSError:
+            self.lost += 1
+            raise
         if self.size >= self.max_bytes:
             self.truncated = True
             self.append(dict(head("audit_truncated", "allowed", "bound"), bytes=self.size))
@@ -363,9 +377,11 @@ class CellAudit:
     def done(self):
         if self.file is not None:
             try:
+                self.file.make_good()
                 self.file.write_totals()
             except OSError as error:
                 self.complain("cannot write totals: %s" % error)
+                os._exit(111)  # nothing of mitmproxy's may make it a success
 
     # ---- judging ----
 
@@ -499,6 +515,7 @@ class CellAudit:
     async def ask(self, flow):
         """Judges, records, and stops what may not go out. True if it may."""
         self.clients.pop(flow.client_conn.id, None)
+        self.file.make_good()  # a name is looked up only where it can be recorded
         decision, rule, reason, addresses = await self.judge(flow)
         self.record_flow(flow, decision, rule, reason, addresses)
         if decision == "allowed":
