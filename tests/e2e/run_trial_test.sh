@@ -136,6 +136,95 @@ test_subject_has_nothing() {
 	assertEquals '' "$out"
 }
 
+# tools_private: a copy of the tools in $trial_bin, below a directory that is root's alone.
+tools_private() {
+	trial_bin=$work/private-$count/build/bin
+	mkdir -m 0700 "$work/private-$count"
+	mkdir -p "$trial_bin" "$work/private-$count/share"
+	ln -sn "$top/share/cell" "$work/private-$count/share/cell"
+	cp "$CELL_BIN"/* "$trial_bin/"
+}
+
+test_subject_runs_the_tools_and_cannot_change_them() {
+	tools_private
+	cat >"$work/task/change" <<'EOS'
+#!/bin/sh
+# Prints what it could do to the tools in DIR.
+cd "$1" || exit
+true >new && echo 'made a file'
+for tool in cell-capcheck cell-nsid cell-pinhost cell-probe cell-exec cell-proxycheck; do
+	./$tool --version || echo "cannot run $tool"
+	true >>$tool && echo "wrote $tool"
+	chmod 0777 $tool && echo "chmod $tool"
+	touch $tool && echo "touched $tool"
+	mv $tool other && echo "renamed $tool" && mv other $tool
+	rm -f $tool && echo "removed $tool"
+done 2>/dev/null
+exit 0
+EOS
+	chmod 0755 "$work/task/change"
+	for user in '' root; do
+		count=$((count + 1)) out_dir=$work/trial-$count
+		expect 0 trial -q -o "$out_dir" ${user:+-u "$user"} -- ./change /run/cell/bin
+		assertEquals "as ${user:-a user of its own}" '' "$(printf '%s\n' "$out" | grep -v '^cell-[a-z]* [0-9]')"
+		assertEquals 'tools that ran' 6 "$(printf '%s\n' "$out" | grep -c '^cell-[a-z]* [0-9]')"
+	done
+	# The same outside, where they can be changed: the attempts are real.
+	run "$work/task/change" "$trial_bin"
+	assertEquals 'outside' "$((1 + 6 * 5))" "$(printf '%s\n' "$out" | grep -vc '^cell-[a-z]* [0-9]')"
+}
+
+test_tools_that_are_replaced_meanwhile_stay_what_they_were() {
+	tools_private
+	(
+		wait_for 30 [ -e "$work/task/up-$count" ]
+		for tool in cell-exec cell-capcheck; do
+			echo 'exit 99' >"$trial_bin/$tool.new"
+			chmod 0755 "$trial_bin/$tool.new"
+			mv "$trial_bin/$tool.new" "$trial_bin/$tool"
+		done
+		: >"$work/task/replaced-$count"
+	) &
+	expect 0 trial -o "$out_dir" --after '/run/cell/bin/cell-capcheck' -- sh -c \
+		"touch up-$count; until [ -e replaced-$count ]; do sleep 0.1; done"
+	assertEquals 99 "$(sh "$trial_bin/cell-exec"; echo $?)"
+	assertEquals 0 "$(field .after.exit)"
+	assertEquals true "$(field .sealed)"
+}
+
+test_no_mount_is_left_or_seen_outside() {
+	before=$(cat /proc/self/mountinfo)
+	expect 0 in_ns "$caller" "$CELL_BIN/run_trial" -q -o "$out_dir" -- \
+		sh -c 'grep -c " /run/cell/bin/" /proc/self/mountinfo; touch up; sleep 0.3' &
+	wait_for 30 [ -e up ]
+	assertEquals 'while the subject ran' "$before" "$(cat /proc/self/mountinfo)"
+	wait $!
+	assertEquals 6 "$(cat "$out_dir/subject/stdout")"
+	assertEquals 'afterwards' "$before" "$(cat /proc/self/mountinfo)"
+}
+
+test_binds_are_made_in_the_order_given() {
+	mkdir -p "$work/outer/inner" "$work/other"
+	echo inner >"$work/outer/inner/which"
+	echo other >"$work/other/which"
+	chmod -R a+rX "$work/outer" "$work/other"
+	expect 0 trial -q -o "$out_dir" --bind "$work/outer:$work/task/outer" \
+		--bind "$work/other:$work/task/outer/inner:ro" -- cat outer/inner/which
+	assertEquals other "$out"
+}
+
+test_subject_gets_no_variable_of_ours() {
+	FOREIGN='a value
+export PATH=/nowhere'
+	export FOREIGN
+	expect 0 trial -q -o "$out_dir" -E 'LINES=one
+two' -- env -0
+	unset FOREIGN
+	tr '\n\0' ' \n' <"$out_dir/subject/stdout" | sed 's/=.*//' | grep -v -x -e PWD | sort >"$work/names"
+	assertEquals "$(field '.subject.environment[]' | sort)" "$(cat "$work/names")"
+	assertEquals 'LINES=one two' "$(tr '\n\0' ' \n' <"$out_dir/subject/stdout" | grep ^LINES=)"
+}
+
 test_directory_that_exists_is_not_touched() {
 	mkdir "$out_dir"
 	echo mine >"$out_dir/file"
