@@ -52,6 +52,7 @@ engine_private() {
 		chmod 0755 "$run/etc"
 	fi
 	mkdir -m 0700 "$run/proxy/state" "$run/proxy/home"
+	mkfifo "$run/proxy.log" "$run/watch.ready"
 	# The subject's tools are the very files that stand beside run_trial, held by mounts, which cost
 	# no memory: one that is replaced meanwhile is another file. Not their directory: that may hold
 	# the caller's other programs. One process mounts all; from in there, fstab(5) needs no quoting.
@@ -84,7 +85,6 @@ engine_proxy() {
 	: >"$run/proxy/state/hits.jsonl"
 	mount --bind "$out/hits.jsonl" "$run/proxy/state/hits.jsonl"
 	chown -R "$proxy_uid:$proxy_uid" "$run/proxy/state" "$run/proxy/home" "$run/egress"
-	mkfifo "$run/proxy.log"
 	{
 		head -c 16777216 >"$out/proxy.log"
 		cat >/dev/null
@@ -104,6 +104,7 @@ engine_proxy() {
 	) &
 	proxy_job=$!
 	engine_beacon
+	sleep 0.3 # it never starts faster
 	proxy_patience=100 # hundredths of a second
 	until engine_proxy_answers; do
 		if [ -e "$run/proxy.exit" ]; then
@@ -115,7 +116,7 @@ engine_proxy() {
 		check_interrupt
 		engine_proxy_pause
 	done
-	record=$(cat "$state/record")
+	read -r record <"$state/record"
 	printf '%s\n' "$record" >>"$out/evidence.jsonl"
 	record_field sha256
 	certificate=$field
@@ -168,10 +169,9 @@ engine_targets() {
 			not_started before beacon 111 "no far end for the probes: $(tail -n 1 "$state/beacon.log")"
 		sleep 0.02
 	done
-	sed -n 's/^target //p' "$run/beacon"
 	printf 'icmp://%s closed\n' "$near"
 	[ -z "$v6" ] || printf 'icmp://%s closed\n' "[$v6::1]"
-	cat "$cell_share/targets/netns.txt"
+	sed -e 's/^target //' -e '/^end$/d' "$run/beacon" "$cell_share/targets/netns.txt"
 }
 
 # engine_before: the caller's own preparation, in the cell's network but outside the sandbox.
@@ -206,7 +206,6 @@ engine_rules() { in_netns "$cell_bin/cell-policy" rules; }
 # engine_watch: records what the policy refuses, from before the policy is there.
 engine_watch() {
 	: >"$out/refused.jsonl"
-	mkfifo "$run/watch.ready"
 	(
 		watch_status=0
 		setsid -w nsenter --net="$run/netns" -- "$cell_bin/cell-watch" --group "$CELL_LOG_GROUP" \
@@ -254,22 +253,24 @@ engine_how_to_enter() {
 
 # engine_stop: ends proxy and watcher in the order that loses no record, and keeps their files.
 engine_stop() {
-	watch_pid=$(cat "$run/watch.pid")
+	read -r watch_pid <"$run/watch.pid"
 	kill -TERM "$watch_pid" 2>/dev/null || :
 	wait "$watch_job" || :
-	[ "$(cat "$run/watch.exit")" = 0 ] ||
-		end_trial void watch cell-watch "$(cat "$run/watch.exit")" "$(head -n 1 "$state/watch.log")"
+	read -r watch_status <"$run/watch.exit" || watch_status=111
+	[ "$watch_status" = 0 ] ||
+		end_trial void watch cell-watch "$watch_status" "$(head -n 1 "$state/watch.log")"
 	if [ -e "$run/proxy.exit" ]; then
 		end_trial void proxy mitmdump "$(cat "$run/proxy.exit")" 'the proxy ended while the subject ran'
 	else
 		note proxy_alive 1
-		kill -TERM "$(cat "$run/proxy.pid")" 2>/dev/null || :
+		read -r proxy_pid <"$run/proxy.pid"
+		kill -TERM "$proxy_pid" 2>/dev/null || :
 		timer 3 proxy-late
 		while read -r event _ <&7; do
 			case $event in
 			proxy) break ;;
 			proxy-late)
-				kill -KILL "$(cat "$run/proxy.pid")" 2>/dev/null || :
+				kill -KILL "$proxy_pid" 2>/dev/null || :
 				break
 				;;
 			esac

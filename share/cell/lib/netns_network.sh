@@ -56,23 +56,27 @@ engine_network() {
 	v6=$(printf 'fd63:656c:6c00:%x' "$cell_number")
 	{
 		printf '%s\n' "address add $near/30 dev cell$cell_number" "link set cell$cell_number up" |
-			ip -batch - &&
-			printf '%s\n' 'link set lo up' "address add $far/30 dev eth0" 'link set eth0 up' |
-			in_netns ip -batch -
+			ip -batch - && engine_far_end
 	} 2>"$state/stderr" ||
 		not_started network ip 111 "cannot set up the veth pair: $(head -n 1 "$state/stderr")"
-	# Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
-	# A packet that waits for a neighbour keeps its socket, and with it the namespace: 3 s by default.
-	in_netns sh -c 'echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range
-	for family in ipv4 ipv6; do
-		cd "/proc/sys/net/$family/neigh/eth0" 2>/dev/null || continue
-		echo 1 >mcast_solicit && echo 100 >retrans_time_ms
-	done'
 	# IPv6 only so that its way out can be shown open before the policy; nodad: at once.
-	ip -6 address add "$v6::1/64" dev "cell$cell_number" nodad 2>/dev/null &&
-		in_netns ip -6 address add "$v6::2/64" dev eth0 nodad 2>/dev/null || v6=
+	[ -e "$run/v6" ] && ip -6 address add "$v6::1/64" dev "cell$cell_number" nodad 2>/dev/null || v6=
 	proxy_address=$near
 	engine_users
+}
+
+# engine_far_end: the cell's end of the veth pair, by one shell in there. $run/v6: it has IPv6.
+# Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
+# A packet that waits for a neighbour keeps its socket, and with it the namespace: 3 s by default.
+engine_far_end() {
+	printf '%s\n' 'link set lo up' "address add $far/30 dev eth0" 'link set eth0 up' |
+		in_netns sh -c 'ip -batch - || exit
+		echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range
+		for family in ipv4 ipv6; do
+			cd "/proc/sys/net/$family/neigh/eth0" 2>/dev/null || continue
+			echo 1 >mcast_solicit && echo 100 >retrans_time_ms
+		done
+		! ip -6 address add "$1" dev eth0 nodad 2>/dev/null || : >"$2"' sh "$v6::2/64" "$run/v6"
 }
 
 # Users that no other process has: the number follows the cell's, which nobody else holds.

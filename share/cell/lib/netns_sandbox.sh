@@ -84,8 +84,10 @@ sandbox_make() {
 		[ -L /var/run ] || [ ! -d /var/run ] || sandbox_options --tmpfs /var/run
 		for file in resolv.conf hosts; do
 			# A link (systemd's resolv.conf) is bound where it leads: /run is empty in there.
-			if [ -e "/etc/$file" ] || [ -L "/etc/$file" ]; then
+			if [ -L "/etc/$file" ]; then
 				sandbox_options --ro-bind "$run/$file" "$(readlink -m "/etc/$file")"
+			elif [ -e "/etc/$file" ]; then
+				sandbox_options --ro-bind "$run/$file" "/etc/$file"
 			fi
 		done
 		[ "$work" = / ] || sandbox_options --bind "$work" "$work"

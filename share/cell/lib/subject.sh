@@ -4,18 +4,16 @@
 
 capture_limit=67108864 # bytes of each stream that are kept; what follows is counted and dropped
 
-# capture NAME FD: sets up a FIFO $run/NAME that goes to descriptor FD and, bounded, to a file. The
-# subject never gets SIGPIPE or a full disk from it: tee goes on without a reader that is gone.
+# capture NAME FD: what is written to the FIFO $run/NAME goes to descriptor FD and, bounded, to a file.
+# The subject never gets SIGPIPE or a full disk from it: tee goes on without a reader that is gone.
 capture() {
-	mkfifo "$run/$1"
 	capture_file "$1"
 	tee --output-error=warn-nopipe "$run/$1.file" <"$run/$1" >&"$2" 2>/dev/null 3<&- 7>&- &
 	capture_pids="$capture_pids $!"
 }
 
-# capture_file NAME: sets up a FIFO $run/NAME.file that goes, bounded, to a file.
+# capture_file NAME: what is written to the FIFO $run/NAME.file goes, bounded, to a file.
 capture_file() {
-	mkfifo "$run/$1.file"
 	(
 		exec 3<&- 7>&-
 		keep_status=0
@@ -48,6 +46,8 @@ subject_run() {
 	clock
 	subject_began=$now
 	if [ -z "$opt_interactive" ]; then
+		mkfifo "$run/subject.stdout" "$run/subject.stderr" \
+			"$run/subject.stdout.file" "$run/subject.stderr.file"
 		capture subject.stdout 4
 		capture subject.stderr 5
 	fi
@@ -153,6 +153,7 @@ subject_after() {
 	mkdir -p "$out/after"
 	clock
 	after_began=$now
+	mkfifo "$run/after.stdout.file" "$run/after.stderr.file"
 	capture_file after.stdout
 	capture_file after.stderr
 	: >"$run/after.pid"

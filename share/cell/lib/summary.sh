@@ -50,13 +50,20 @@ summary_judge() {
 	# Evidence that must be there, and whole: JSON lines.
 	fact outcome
 	[ "$fact" != not-started ] && [ -e "$state/subject_started" ] || return 0
-	for summary_file in evidence.jsonl refused.jsonl hits.jsonl; do
-		if [ ! -f "$out/$summary_file" ]; then
-			void evidence run_trial 103 "$summary_file is missing"
-		elif [ -n "$(tail -c 1 "$out/$summary_file")" ] || grep -qv '^{.*}$' "$out/$summary_file"; then
-			void evidence run_trial 103 "$summary_file is not JSON lines"
-		fi
-	done
+	json_lines "$out/evidence.jsonl" "$out/refused.jsonl" "$out/hits.jsonl" ||
+		for summary_file in evidence.jsonl refused.jsonl hits.jsonl; do
+			if [ ! -f "$out/$summary_file" ]; then
+				void evidence run_trial 103 "$summary_file is missing"
+			elif ! json_lines "$out/$summary_file"; then
+				void evidence run_trial 103 "$summary_file is not JSON lines"
+			fi
+		done
+}
+
+# json_lines FILE...: 0 if all are there, and whole lines of objects.
+json_lines() {
+	for json_file in "$@"; do [ -f "$json_file" ] || return 1; done
+	[ -z "$(tail -q -c 1 -- "$@")" ] && ! grep -qv '^{.*}$' -- "$@"
 }
 
 # summary_write COMMAND...: everything but summary.json is final before its digest is taken.
