@@ -323,8 +323,7 @@ test_totals_come_once_a_minute() {
 	new_cell
 	policy
 	# A minute lasts a second.
-	cc -shared -fPIC -o "$work/fast_clock.so" "$top/tests/faults/fast_clock.c"
-	background env LD_PRELOAD="$work/fast_clock.so" \
+	background env LD_PRELOAD="$CELL_TEST_BIN/lib/fast_clock_module.so" \
 		ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 nsenter -n -t "$cell" -- \
 		cell-watch --log "$work/log" --max-rate 1
 	watch=$pid

@@ -18,6 +18,7 @@ tree() {
 	cp "$top/common/text.c" "$top/common/text.h" "$tree/common/"
 	cp "$top/.ci/run" "$tree/.ci/"
 	cp "$top/tests/lib/cell_test.sh" "$tree/tests/lib/"
+	cp "$top/tests/lint" "$tree/tests/"
 	touch "$tree/README.md" "$tree/tests/x.sh"
 }
 

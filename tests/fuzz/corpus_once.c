@@ -2,9 +2,11 @@
 /*
  * Gives a fuzzer's function every input of its corpus once, each cut at every length and with
  * single bytes changed: what the whole suite can afford of fuzzing, with or without sanitizers. It
- * runs at the top of the tree. A fault ends it by a signal, which the runner counts as a failure.
+ * runs at the top of the tree and is called X_corpus_test for the corpus X. A fault ends it by a
+ * signal, which the runner counts as a failure.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +15,6 @@
 #include <unistd.h>
 
 #include "../unit/unit.h"
-
-#define CORPUS "tests/fuzz/corpus/" FUZZER
 
 enum { INPUT_MAX = 65536, CHANGED_MAX = 512 };
 
@@ -54,10 +54,14 @@ static void give_neighbours(unsigned char *bytes, size_t length)
 static void test_every_input_of_the_corpus(void)
 {
 	static unsigned char bytes[INPUT_MAX];
-	DIR *corpus = opendir(CORPUS);
+	const char *name = program_invocation_short_name; /* program_invocation_name(3) */
+	int name_length = (int)(strlen(name) - strlen("_corpus_test")), inputs = 0;
 	const struct dirent *entry;
-	int inputs = 0;
+	char path[256];
+	DIR *corpus;
 
+	(void)snprintf(path, sizeof(path), "tests/fuzz/corpus/%.*s", name_length, name);
+	corpus = opendir(path);
 	CHECK(corpus != NULL);
 	while (corpus != NULL && (entry = readdir(corpus)) != NULL) {
 		int fd = openat(dirfd(corpus), entry->d_name, O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Preloaded: the monotonic clock runs sixty times as fast, and poll(2) waits a sixtieth. */
-#define _GNU_SOURCE
 #include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
