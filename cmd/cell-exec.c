@@ -39,7 +39,7 @@ static const char usage[] =
 	"usage: cell-exec [--user UID:GID] [--caps none|keep] [--allow CALL|FAMILY]...\n"
 	"                 [--keep-session] [--unprivileged] [--] PROGRAM [ARG]...\n"
 	"       cell-exec --print-filter json [--allow CALL|FAMILY]...\n"
-	"Become PROGRAM without the doors that packets don't go through.\n"
+	"Becomes PROGRAM without the doors that packets don't go through.\n"
 	"  --user UID:GID       run as these ids, in no supplementary group\n"
 	"  --caps none|keep     none (default): no capability and no_new_privs; keep: only the\n"
 	"                       capabilities that get past a cell are taken out\n"
@@ -48,9 +48,10 @@ static const char usage[] =
 	"  --keep-session       make no session of its own, keep the terminal\n"
 	"  --unprivileged       started by an ordinary user: groups and bounding set stay\n"
 	"  --print-filter json  print the filter as a Docker seccomp profile\n"
-	"  --json               failures as one JSON record on stdout\n"
-	"  --quiet              nothing on stderr\n"
-	"  --help, --version\n";
+	"  --json               a failure as one record on standard output\n"
+	"  --quiet              nothing on standard error\n"
+	"  --help               this text\n"
+	"  --version            the version\n";
 
 static const struct option options[] = {{"user", required_argument, NULL, OPT_USER},
 					{"caps", required_argument, NULL, OPT_CAPS},

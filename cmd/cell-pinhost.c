@@ -21,9 +21,10 @@
 #include "shared_file.h"
 
 static const char usage[] =
-	"cell-pinhost [--hosts FILE] [--from FILE | --address IP] [--timeout S] HOST\n"
-	"cell-pinhost --check [--hosts FILE] [--from FILE | --address IP] HOST\n"
-	"cell-pinhost --remove [--hosts FILE] [--timeout S] HOST\n"
+	"usage: cell-pinhost [--hosts FILE] [--from FILE | --address IP] [--timeout S] HOST\n"
+	"       cell-pinhost --check [--hosts FILE] [--from FILE | --address IP] HOST\n"
+	"       cell-pinhost --remove [--hosts FILE] [--timeout S] HOST\n"
+	"Makes HOST resolve to exactly the proxy's address; no other entry is touched.\n"
 	"  --check       only say whether HOST has exactly the address: 0 yes, 1 no\n"
 	"  --remove      take HOST out of the file\n"
 	"  --hosts FILE  the hosts file (/etc/hosts)\n"

@@ -18,7 +18,7 @@ static const char usage[] =
 	"usage: cell-policy [OPTION]... show | rules | deny-all | allow-all\n"
 	"       cell-policy [OPTION]... allow HOST[:PORT]...\n"
 	"       cell-policy [OPTION]... check [HOST[:PORT]]\n"
-	"\n"
+	"Lets packets leave this network namespace to the one proxy and nowhere else.\n"
 	"  --subject NETNS      only if NETNS (PID, PATH or \"net:[N] COOKIE\") is this namespace\n"
 	"  --refuse ADDRESS     refuse this resolver address too (may be repeated)\n"
 	"  --resolv-conf FILE   at first, refuse the loopback nameservers that FILE names\n"
@@ -28,9 +28,10 @@ static const char usage[] =
 	"  --table NAME         name of the inet table (CELL_TABLE, cell_egress)\n"
 	"  --allow-hardware     police even a namespace that has a hardware interface\n"
 	"  --dry-run            print the ruleset that would be in force, change nothing\n"
-	"  --json               one JSON record on standard output\n"
+	"  --json               one record on standard output\n"
 	"  --quiet              nothing on standard error\n"
-	"  --help, --version\n";
+	"  --help               this text\n"
+	"  --version            the version\n";
 
 enum {
 	OPT_SUBJECT = ARGUMENTS_FIRST,

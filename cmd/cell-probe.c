@@ -29,7 +29,7 @@ static const char usage[] =
 	"  --targets FILE         a list of targets, - for standard input\n"
 	"  --define NAME=VALUE    what the placeholder {NAME} stands for\n"
 	"  --compare              judge the records of two runs, before and after the policy\n"
-	"  --json                 one JSON object a target on standard output\n"
+	"  --json                 one record a target on standard output\n"
 	"  --quiet                nothing on standard error\n"
 	"  --help                 this text\n"
 	"  --version              the version\n";

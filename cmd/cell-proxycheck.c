@@ -28,7 +28,7 @@ static const char usage[] = "usage: cell-proxycheck [--proxy HOST:PORT] [--timeo
 			    "by the cell's own CA.\n"
 			    "  --proxy HOST:PORT  the proxy (the published address)\n"
 			    "  --timeout S        seconds for everything together (10)\n"
-			    "  --json             one JSON object on standard output\n"
+			    "  --json             one record on standard output\n"
 			    "  --quiet            nothing on standard error\n"
 			    "  --help             this text\n"
 			    "  --version          the version\n";

@@ -23,9 +23,10 @@
 #define DEFAULT_CA_NAME "cell egress proxy"
 
 static const char usage[] =
-	"cell-publish [OPTION]... [-- PROGRAM [ARG]...]\n"
-	"cell-publish --check [OPTION]...\n"
-	"Publish the proxy's certificate and address, then become PROGRAM; or tell its health.\n"
+	"usage: cell-publish [OPTION]... [-- PROGRAM [ARG]...]\n"
+	"       cell-publish --check [OPTION]...\n"
+	"Publishes the proxy's certificate and address, then becomes PROGRAM; or tells its "
+	"health.\n"
 	"  --state DIR     private directory of the certificate authority (" DEFAULT_STATE ")\n"
 	"  --dir DIR       published directory ($CELL_EGRESS_DIR or " PUBLISHED_DEFAULT_DIR ")\n"
 	"  --address IP    publish this IPv4 address\n"
@@ -37,8 +38,8 @@ static const char usage[] =
 	"  --check         publish nothing: 0 if what is published is healthy, else 1\n"
 	"  --connect       with --check: the port must accept at the published address\n"
 	"  --timeout S     with --connect: seconds to wait for that (2)\n"
-	"  --json          one JSON record\n"
-	"  --quiet         nothing on stderr\n"
+	"  --json          one record on standard output\n"
+	"  --quiet         nothing on standard error\n"
 	"  --help          this text\n"
 	"  --version       the version\n";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a tool says and how it ends: the answer and its facts on stdout, one error line on stderr,
- * or with --json one record on stdout. With arguments.h the only module here that prints or exits.
+ * or with --json one record on stdout. Only this, arguments.h and settings.h print or exit here.
  */
 #ifndef CELL_REPORT_H
 #define CELL_REPORT_H
