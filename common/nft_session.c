@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <nftables/libnftables.h>
-#include <nss.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +25,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <nss.h>
+#endif
 
 #include "cleanup.h"
 #include "text.h"
@@ -67,11 +69,14 @@ static int give_up(void)
 /*
  * libnftables asks getpwnam(3) for a user of the name "4294967295" before it takes that for a
  * number. Where the files are an image's, there may be one, and an nscd to talk to. No name is a
- * user's here: the C library's dns service, which is built in, knows no users.
+ * user's here: the C library's dns service, which is built in, knows no users. (musl has no such
+ * switch; it compiles this, but no tool is built with it.)
  */
 static void forget_users(void)
 {
+#ifdef __GLIBC__
 	(void)__nss_configure_lookup("passwd", "dns");
+#endif
 }
 
 /* Standard output and error become TEXT, the result RESULT's number 3; nothing else stays open. */
