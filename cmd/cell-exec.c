@@ -7,7 +7,8 @@
  * ids and capabilities, reads back what it gave up, and becomes the program; it never forks, so the
  * pid stays. After: program and children hold only what the plan left, and cannot get any of it
  * back. Any step that fails ends the process before the program exists. Signal dispositions, mask,
- * parent-death signal, limits, umask, working directory and environment pass through untouched.
+ * parent-death signal, limits (but for core dumps), umask, working directory and environment pass
+ * through untouched.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -20,6 +21,7 @@
 #include "arguments.h"
 #include "capability_set.h"
 #include "cleanup.h"
+#include "core_helper.h"
 #include "descriptors.h"
 #include "landlock_scope.h"
 #include "privileges.h"
@@ -44,7 +46,7 @@ static const char usage[] =
 	"  --caps none|keep     none (default): no capability and no_new_privs; keep: only the\n"
 	"                       capabilities that get past a cell are taken out\n"
 	"  --allow NAME         open one refused call or socket family, or new-privileges,\n"
-	"                       or other-processes\n"
+	"                       or other-processes, or core-helper\n"
 	"  --keep-session       make no session of its own, keep the terminal\n"
 	"  --unprivileged       started by an ordinary user: groups and bounding set stay\n"
 	"  --print-filter json  print the filter as a Docker seccomp profile\n"
@@ -65,7 +67,8 @@ enum { MAX_ALLOWED = 64 };
 
 struct request {
 	struct privileges_plan privileges;
-	bool keep_capabilities, keep_session, new_privileges, other_processes, print_filter;
+	bool keep_capabilities, keep_session, new_privileges, other_processes, core_helper,
+		print_filter;
 	const char *allowed[MAX_ALLOWED];
 	size_t allowed_count;
 };
@@ -90,6 +93,8 @@ static void parse_allow(struct request *request, const char *name)
 		request->new_privileges = true;
 	else if (strcmp(name, "other-processes") == 0)
 		request->other_processes = true;
+	else if (strcmp(name, "core-helper") == 0)
+		request->core_helper = true;
 	else if (!seccomp_filter_knows(name))
 		die(CELL_USAGE, "--allow %s names nothing that is refused (see cell-exec(1))",
 		    name);
@@ -180,7 +185,7 @@ static void leave_session(void)
 		die_errno(CELL_SYSTEM, "cannot leave the session (see --keep-session)");
 }
 
-/* What cannot be taken off again: no_new_privs, the wall and the filter. */
+/* What cannot be taken off again: no_new_privs, the wall, the limit and the filter. */
 static void put_on(const struct request *request, const struct seccomp_filter *filter)
 {
 	uint64_t effective;
@@ -201,6 +206,8 @@ static void put_on(const struct request *request, const struct seccomp_filter *f
 	if (!request->keep_capabilities && !request->other_processes &&
 	    landlock_scope_enter() == LANDLOCK_SCOPE_FAILED)
 		die_errno(CELL_SYSTEM, "cannot wall off other processes");
+	if (!request->core_helper && core_helper_refuse() != 0)
+		die_errno(CELL_SYSTEM, "cannot refuse the helper for core dumps");
 	if (seccomp_filter_install(filter) != 0)
 		die_errno(errno == EINVAL || errno == ENOSYS ? CELL_UNSUPPORTED : CELL_SYSTEM,
 			  "cannot install the filter");

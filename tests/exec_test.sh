@@ -245,11 +245,11 @@ test_names_to_allow_are_the_same_everywhere() {
 	names=$(sed -n -e 's/^	{"\([a-z0-9_]*\)", .*/\1/p' -e 's/^} requests\[\] = //p' \
 		"$top/common/seccomp_filter_rules.c" | grep -v TIOC
 		grep -o '\] = "[a-z0-9]*"' "$top/common/seccomp_filter_rules.c" | cut -d'"' -f2
-		echo tiocsti tioclinux new-privileges other-processes | tr ' ' '\n')
+		echo tiocsti tioclinux new-privileges other-processes core-helper | tr ' ' '\n')
 	names=$(echo "$names" | sort)
 	assertTrue 'all of them were found' "[ $(echo "$names" | wc -l) -gt 65 ]"
 	for name in $names; do
-		case $name in new-privileges | other-processes) ;; *)
+		case $name in new-privileges | other-processes | core-helper) ;; *)
 			cell-exec --print-filter json --allow "$name" >"$work/one" ||
 				fail "--allow $name"
 			cmp -s "$work/one" "$top/share/cell/seccomp.json" && fail "$name opens nothing"
@@ -269,6 +269,35 @@ test_names_to_allow_are_the_same_everywhere() {
 			sed '1d; s/\\//' | tr -s '\t ' '\n' | grep . | sort)"
 }
 
+# core_limit PATTERN COMMAND...: the limit that COMMAND leaves, where core_pattern says PATTERN.
+core_limit() {
+	printf '%s\n' "$1" >"$work/pattern"
+	shift
+	# shellcheck disable=SC2016 # for the other shell
+	expect 0 unshare --mount sh -c 'mount --bind "$1" /proc/sys/kernel/core_pattern && shift && exec "$@"' \
+		sh "$work/pattern" prlimit --core=4096:1000000 "$@" \
+		sed -n 's/^Max core file size  *\([^ ]*\) *\([^ ]*\) .*/\1 \2/p' /proc/self/limits
+}
+
+test_host_program_for_core_dumps_is_not_started() {
+	core_limit '|/usr/lib/helper %e' env
+	assertEquals 'without' '4096 1000000' "$out"
+	for pattern in '|/usr/lib/helper %e' '@/run/socket'; do
+		core_limit "$pattern" cell-exec --user "$uid:$uid" --
+		assertEquals "$pattern" '1 1' "$out"
+		core_limit "$pattern" cell-exec --caps keep --
+		assertEquals "$pattern, capabilities kept" '1 1' "$out"
+	done
+	core_limit core.%p cell-exec --user "$uid:$uid" --
+	assertEquals 'plain files' '4096 1000000' "$out"
+	core_limit '|/usr/lib/helper %e' cell-exec --user "$uid:$uid" --allow core-helper --
+	assertEquals 'allowed' '4096 1000000' "$out"
+	# A hard limit of 0 cannot be raised by who lacks sys_resource: that is no reason not to start.
+	expect 0 unshare --mount sh -c 'mount --bind "$1" /proc/sys/kernel/core_pattern && shift && exec "$@"' \
+		sh "$work/pattern" prlimit --core=0:0 setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource \
+		cell-exec --user "$uid:$uid" -- true
+}
+
 test_runs_as_process_one_in_an_empty_read_only_root() {
 	mkdir "$work/root"
 	cp "$top/build/bin/cell-exec" "$(command -v busybox)" "$work/root"
@@ -286,10 +315,10 @@ EOS
 test_hostile_root_gets_nothing_but_the_program() {
 	hostile_root_new
 	chmod 0755 "$hostile" # or the user could not run what is in there
-	hostile_root_run 'exec /tool' -- "$top/build/bin/cell-exec" --user $uid:$uid -- /tool --version
+	hostile_root_run 'exec /tool' 'open /proc/sys/kernel/core_pattern' -- "$top/build/bin/cell-exec" --user $uid:$uid -- /tool --version
 	assertContains "$out" 'cell-exec '
 	assert_hostile_root_clean cell-exec
-	hostile_root_run 'exec /*/nothing' -- "$top/build/bin/cell-exec" --caps keep --json -- nothing
+	hostile_root_run 'exec /*/nothing' 'open /proc/sys/kernel/core_pattern' -- "$top/build/bin/cell-exec" --caps keep --json -- nothing
 	assertEquals 127 "$status"
 	assert_hostile_root_clean cell-exec
 	hostile_root_run -- "$top/build/bin/cell-exec" --print-filter json

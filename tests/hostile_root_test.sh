@@ -43,7 +43,7 @@ test_pinhost_touches_the_hosts_file_and_reads_nsswitch_conf_itself() {
 }
 
 test_exec_touches_nothing_but_the_program() {
-	hostile_root_run 'exec /tool' -- "$top/build/bin/cell-exec" --user 1000:1000 -- /tool --version
+	hostile_root_run 'exec /tool' 'open /proc/sys/kernel/core_pattern' -- "$top/build/bin/cell-exec" --user 1000:1000 -- /tool --version
 	assert_hostile_root_clean cell-exec
 	assertEquals "$err" 0 "$status"
 	assertContains "$out" 'cell-exec '

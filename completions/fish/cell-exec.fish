@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 set -l names \
-	add_key alg appletalk atmpvc atmsvc ax25 bluetooth bpf caif can clone clone3 \
+	add_key alg appletalk atmpvc atmsvc ax25 bluetooth bpf caif can clone clone3 core-helper \
 	delete_module finit_module fsconfig fsmount fsopen fspick ib ieee802154 init_module \
 	io_uring_enter io_uring_register io_uring_setup ipx isdn iucv kcm kexec_file_load \
 	kexec_load key keyctl llc mctp mount mount_setattr move_mount mpls netlink netrom \
