@@ -110,6 +110,13 @@ test_requests_that_could_not_be_recorded_make_the_trial_void() {
 	assertEquals 'void true' "$(field '"\(.outcome) \(.subject.started)"')"
 }
 
+# --- memory
+
+test_subject_ends_first_where_memory_runs_out() {
+	expect 0 trial -q -o "$out_dir" -- cat /proc/self/oom_score_adj
+	assertEquals 1000 "$out"
+}
+
 # --- the verifier
 
 test_verifier_that_the_subject_makes_hang_has_an_end() {

@@ -8,7 +8,7 @@
 
 test_file_setup() {
 	world_new || exit 1
-	background nsenter -n -m -t "$ns" node "$top/tests/lib/origin_h2.js" 0.0.0.0 8443 \
+	background nsenter -n -t "$outside" node "$top/tests/lib/origin_h2.js" 0.0.0.0 8443 \
 		"$work/origin.key" "$work/origin.pem" "$work/origin/arrived" "$work/h2.ready"
 	wait_for 20 test -e "$work/h2.ready" || exit 1
 	: >"$work/origin/arrived"
@@ -191,6 +191,9 @@ loopback.test loopback
 [::127.0.0.1] loopback
 [64:ff9b::7f00:1] loopback
 [2002:7f00:1::] loopback
+own.test own
+5.6.7.8 own
+[::ffff:5.6.7.8] own
 private.test private
 10.9.9.9 private
 172.16.0.1 private
@@ -242,6 +245,9 @@ test_private_network_can_be_allowed() {
 	assertContains "$out" 'HTTP/1.1 200'
 	expect 22 via -f http://198.18.0.1:80/hello
 	expect 22 via -f http://metadata.test/hello
+	with --set cell_allow_private=5.6.7.8/32
+	expect 0 via -f http://own.test/hello # a public address, but the proxy's own host
+	record '.event == "request" and .rule == "allowed-private" and .addresses == ["5.6.7.8"]' >/dev/null
 }
 
 test_name_that_changes_its_mind_is_connected_as_it_was_judged() {

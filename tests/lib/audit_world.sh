@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2154 # for those who source this, behind cell_test.sh
-# A world of one network and one mount namespace: servers outside at a public and at a private
+# A world of two networks and one mount namespace: servers outside at a public and at a private
 # address, their names in a hosts file of its own, and mitmdump behind cell-publish.
 #
-#   world_new            the namespaces, names and servers; $ns is a process in them
+#   world_new            the namespaces, names and servers; $ns is a process in the proxy's, $outside
+#                        one in that of the servers
 #   inside COMMAND...    runs there
 #   proxy_start [ARG...] cell-publish -- mitmdump with our audit and ARGs; waits until healthy
 #   proxy_stop           ends it; the audit is kept
 #   audit                the audit's records, one a line
 #
-# 1.2.3.4 public.test, 10.9.9.9 private.test; the proxy is 198.18.0.1:8080.
+# 1.2.3.4 public.test, 10.9.9.9 private.test; the proxy is 198.18.0.1:8080, and has 5.6.7.8 too,
+# own.test, where the same servers answer as at 127.0.0.1.
 
 proxy_url=http://198.18.0.1:8080
 proxy_pid=
@@ -21,6 +23,7 @@ world_new() {
 	cat >"$work/hosts" <<-END
 		127.0.0.1 localhost
 		1.2.3.4 public.test
+		5.6.7.8 own.test
 		10.9.9.9 private.test
 		127.0.0.1 loopback.test
 		169.254.169.254 metadata.test
@@ -30,8 +33,15 @@ world_new() {
 		-keyout "$work/origin.key" -out "$work/origin.pem" -subj /CN=origin \
 		-addext 'subjectAltName=DNS:public.test,DNS:private.test,DNS:hidden.test,IP:1.2.3.4' 2>/dev/null || return 1
 	cat "$work/origin.key" "$work/origin.pem" >"$work/origin.both"
+	netns_new && outside=$netns_pid || return 1
 	netns_new || return 1
-	for address in 1.2.3.4 10.9.9.9 198.18.0.1; do
+	netns_join "$outside" eth0 192.0.2.1/30 "$netns_pid" eth0 192.0.2.2/30 || return 1
+	for address in 1.2.3.4 10.9.9.9; do
+		in_ns "$outside" ip address add "$address/32" dev lo &&
+			in_ns "$netns_pid" ip route add "$address" via 192.0.2.1 || return 1
+	done
+	in_ns "$outside" ip route add 198.18.0.1 via 192.0.2.2 || return 1
+	for address in 5.6.7.8 198.18.0.1; do
 		in_ns "$netns_pid" ip address add "$address/32" dev lo || return 1
 	done
 	# shellcheck disable=SC2016 # expanded by the inner shell
@@ -40,6 +50,9 @@ world_new() {
 		exec sleep infinity' sh "$work"
 	ns=$pid
 	wait_for 10 sh -c "[ \"\$(cat /proc/$ns/comm)\" = sleep ]" || return 1
+	background nsenter -n -t "$outside" "$top/tests/lib/origin.py" 0.0.0.0 "$work/origin.both" \
+		"$work/origin"
+	wait_for 20 test -e "$work/origin/serving" && rm "$work/origin/serving" || return 1
 	background nsenter -n -m -t "$ns" "$top/tests/lib/origin.py" 0.0.0.0 "$work/origin.both" \
 		"$work/origin"
 	wait_for 20 test -e "$work/origin/serving"

@@ -174,6 +174,8 @@ sandbox_variable() {
 # from nothing; cell-exec takes away what is left, and becomes COMMAND. INT and QUIT are ignored in
 # what a script starts with &: the subject gets the defaults. Our own tools are told their step.
 sandbox() {
+	# Where memory runs out it is the subject that ends, not who looks after it.
+	echo 1000 2>/dev/null >/proc/self/oom_score_adj || :
 	exec "$sandbox_nsenter" --net="$run/netns" -- "$sandbox_env" -i --default-signal \
 		${sandbox_step:+"CELL_TRIAL=$CELL_TRIAL" "CELL_STEP=$sandbox_step"} \
 		"$sandbox_bwrap" --args 8 ${sandbox_dies:+--die-with-parent} ${status_fd:+--json-status-fd "$status_fd"} -- \

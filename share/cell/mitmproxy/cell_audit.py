@@ -38,7 +38,7 @@ Records. All have: format (1), time (RFC 3339, UTC), trial (CELL_TRIAL), event, 
            audit_totals     what was counted since the last one: counts{event{decision}}, hosts{name}
   decision allowed | refused | failed
   rule     public, allowed-private; loopback link-local private shared multicast unspecified
-           reserved; not-http, upgrade; unresolvable, invalid, error
+           reserved own; not-http, upgrade; unresolvable, invalid, error
 The records of a request are its one line with event request or connect; `server`, `failure` and
 `tls` add to a line that is there already (same id or client).
 """
@@ -122,6 +122,21 @@ def plain_address(text):
     return address
 
 
+def is_own(address):
+    """
+    Whether it is this host's own, however public: what listens there relies on firewalls that stand
+    between it and the world, not between it and us. Sends nothing: connecting a datagram socket
+    only asks for a route, and to one's own address that starts there.
+    """
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((str(address), 9))
+            return ipaddress.ip_address(asked.getsockname()[0]) == address
+    except OSError:
+        return False
+
+
 def judge_address(text, allowed):
     """(True, rule) if connecting to this address is allowed, else (False, rule)."""
     address = plain_address(text)
@@ -134,6 +149,8 @@ def judge_address(text, allowed):
                 return False, rule
     if not address.is_global:
         return False, "reserved"
+    if is_own(address):
+        return False, "own"
     return True, "public"
 
 
