@@ -37,6 +37,7 @@ enum patch_verdict hosts_patch_apply(const struct hosts_patch_request *request,
 enum patch_verdict hosts_patch_check(const struct hosts_patch_request *request,
 				     struct hosts_patch_result *result);
 
+/* Frees what either has put in RESULT, and closes the file. */
 void hosts_patch_release(struct hosts_patch_result *result);
 
 #endif

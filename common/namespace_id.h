@@ -84,6 +84,7 @@ enum namespace_same namespace_compare(const struct namespace_id *a, const struct
 /* Writes "net:[N]" (or KIND "user") as the kernel does. */
 void namespace_format(const char *kind, const struct namespace_id *id, char text[NAMESPACE_TEXT]);
 
+/* Closes what a live HANDLE holds. */
 static inline void namespace_release(struct namespace_handle *handle)
 {
 	cleanup_close(&handle->fd);

@@ -187,33 +187,3 @@ void netfilter_state_release(struct netfilter_state *state)
 	memset(state, 0, sizeof(*state));
 	errno = saved;
 }
-
-const char *netfilter_family_name(uint8_t family)
-{
-	switch (family) {
-	case NFPROTO_INET:
-		return "inet";
-	case NFPROTO_IPV4:
-		return "ip";
-	case NFPROTO_ARP:
-		return "arp";
-	case NFPROTO_NETDEV:
-		return "netdev";
-	case NFPROTO_BRIDGE:
-		return "bridge";
-	case NFPROTO_IPV6:
-		return "ip6";
-	default:
-		return "unknown";
-	}
-}
-
-const char *netfilter_hook_name(uint8_t family, uint32_t hook)
-{
-	static const char *const names[] = {"prerouting", "input",	 "forward",
-					    "output",	  "postrouting", "ingress"};
-
-	if (family != NFPROTO_INET && family != NFPROTO_IPV4 && family != NFPROTO_IPV6)
-		return "hook";
-	return hook < sizeof(names) / sizeof(names[0]) ? names[hook] : "hook";
-}

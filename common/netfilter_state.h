@@ -44,12 +44,7 @@ int netfilter_state_read(struct netfilter_state *state);
 /* The generation number alone. 0, or -1 with errno. */
 int netfilter_generation(uint32_t *generation);
 
+/* Frees the lists and zeroes STATE; errno is kept. */
 void netfilter_state_release(struct netfilter_state *state);
-
-/* "inet", "ip", ...; the kernel's numbers are NFPROTO_*. */
-const char *netfilter_family_name(uint8_t family);
-
-/* "output", ... for the families inet, ip and ip6; "hook" for the rest. */
-const char *netfilter_hook_name(uint8_t family, uint32_t hook);
 
 #endif

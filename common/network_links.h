@@ -33,6 +33,7 @@ int network_links_read(struct network_links *links);
 /* Completes LINKS with qdiscs, filters and tcx programs. 0, or -1 with errno. */
 int network_links_inspect(struct network_links *links);
 
+/* Frees the list and zeroes LINKS; errno is kept. */
 void network_links_release(struct network_links *links);
 
 /* The first device with hardware behind it, borrowed; NULL if there is none. */

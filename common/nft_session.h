@@ -36,6 +36,7 @@ struct nft_result {
  */
 void nft_session_run(const char *apply, const char *list, bool json, struct nft_result *result);
 
+/* Frees the texts of RESULT. */
 void nft_result_release(struct nft_result *result);
 
 /* The first complaint in the library's TEXT as one line, malloc'd, and the errno it ends with. */

@@ -64,6 +64,7 @@ void patched_file_cut_back(struct patched_file *file, size_t length);
 /* PATCH_FAILED, with VERB and NUMBER kept in the file. */
 enum patch_verdict patched_file_failed(struct patched_file *file, const char *verb, int number);
 
+/* Closes the file, which gives back its lock, and frees what was read. */
 void patched_file_close(struct patched_file *file);
 
 #endif

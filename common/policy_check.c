@@ -11,17 +11,23 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "report.h"
+#include "netfilter_names.h"
+#include "report_record.h"
 
 /* NF_INET_INGRESS of newer headers: inet chains that see frames of a device, like netdev's. */
 enum { INET_INGRESS = 5 };
 
-/* Appends TEXT, taken over, which somebody else may have named parts of. */
+static const char *family_name(uint8_t family)
+{
+	const char *name = netfilter_family_name(family);
+
+	return name != NULL ? name : "unknown";
+}
+
+/* Appends TEXT, taken over; jansson refuses one that could not be made. */
 static int say(json_t *list, json_t *text)
 {
-	int result = text == NULL ? -1 : json_array_append_new(list, text);
-
-	return result;
+	return json_array_append_new(list, text);
 }
 
 /* Sentences hold foreign names: bytes that are not UTF-8 become \xHH. */
@@ -40,7 +46,7 @@ __attribute__((format(printf, 1, 2))) static json_t *words(const char *format, .
 /* A base chain that is not ours. */
 static int check_chain(const struct netfilter_chain *chain, json_t *differs, json_t *notes)
 {
-	const char *family = netfilter_family_name(chain->family);
+	const char *family = family_name(chain->family);
 	bool is_ip = chain->family == NFPROTO_INET || chain->family == NFPROTO_IPV4 ||
 		     chain->family == NFPROTO_IPV6;
 
@@ -79,7 +85,7 @@ int policy_check_hooks(const struct netfilter_state *state, const char *table, j
 				   words("table inet %s has flags 0x%x", table, one->flags));
 		if (one->xt)
 			bad |= say(notes, words("table %s %s holds rules of iptables-nft",
-						netfilter_family_name(one->family), one->name));
+						family_name(one->family), one->name));
 	}
 	for (size_t i = 0; i < state->chains_count; i++)
 		if (state->chains[i].family != NFPROTO_INET ||

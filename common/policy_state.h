@@ -39,6 +39,7 @@ int policy_state_read(const char *table, struct policy_state *state, struct faul
 int policy_state_read_after(const char *table, uint32_t generation, const struct nft_result *listed,
 			    struct policy_state *state, struct fault *fault);
 
+/* Frees all that STATE holds; zeroed is fine. */
 void policy_state_release(struct policy_state *state);
 
 /* "no-policy", "deny-all", "proxy-only", "unknown". */

@@ -23,6 +23,7 @@ int probe_make_ways(struct probe *probe, const struct probe_settings *settings);
  */
 int probe_run(struct probe *probes, size_t count, const struct probe_settings *settings);
 
+/* Frees the ways of COUNT probes. */
 void probe_release(struct probe *probes, size_t count);
 
 #endif

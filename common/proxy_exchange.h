@@ -30,9 +30,13 @@ enum proxy_check proxy_exchange_silent(struct proxy_exchange *exchange, const ch
 /* What an HTTP status says of WHO gave it: PROXY_CHECK_AUDITED to go on, or the end. */
 enum proxy_check proxy_exchange_judge(struct proxy_exchange *exchange, int status, const char *who);
 
-/* TLS through the open tunnel, verified; then one GET. PROXY_CHECK_AUDITED: both went well. */
+/* TLS through the open tunnel, verified. PROXY_CHECK_AUDITED to go on, or the end. */
 enum proxy_check proxy_tls_shake_hands(struct proxy_exchange *exchange);
+
+/* One GET through it. As proxy_tls_shake_hands. */
 enum proxy_check proxy_tls_ask(struct proxy_exchange *exchange);
+
+/* Ends TLS, if there is some; the socket is the caller's. */
 void proxy_tls_release(struct proxy_exchange *exchange);
 
 #endif

@@ -26,6 +26,7 @@ struct ruleset_listing {
 int ruleset_listing_read(const char *json, size_t length, const char *table,
 			 struct ruleset_listing *listing);
 
+/* Gives up blocks and counters; zeroed is fine. */
 void ruleset_listing_release(struct ruleset_listing *listing);
 
 /*

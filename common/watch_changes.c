@@ -153,23 +153,3 @@ const char *watch_change_kind(unsigned int kind)
 
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
 }
-
-const char *watch_change_family(uint8_t family)
-{
-	switch (family) {
-	case NFPROTO_INET:
-		return "inet";
-	case NFPROTO_IPV4:
-		return "ip";
-	case NFPROTO_IPV6:
-		return "ip6";
-	case NFPROTO_ARP:
-		return "arp";
-	case NFPROTO_NETDEV:
-		return "netdev";
-	case NFPROTO_BRIDGE:
-		return "bridge";
-	default:
-		return NULL;
-	}
-}

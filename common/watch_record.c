@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "netfilter_names.h"
 #include "refused_packet.h"
 #include "text.h"
 
@@ -194,7 +195,7 @@ static json_t *make_tables(const struct watch_change *change)
 	json_t *tables = json_array();
 
 	for (uint32_t i = 0; i < change->tables && i < WATCH_TABLES; i++) {
-		const char *family = watch_change_family(change->table[i].family);
+		const char *family = netfilter_family_name(change->table[i].family);
 		autofree char *name =
 			text_to_utf8(change->table[i].name, strlen(change->table[i].name));
 

@@ -63,7 +63,4 @@ int watch_changes_read(struct mnl_socket *socket, struct watch_change *change,
 /* "newtable", "delrule", ... for an index of watch_change.kinds; NULL if there is no such type. */
 const char *watch_change_kind(unsigned int kind);
 
-/* "inet", "netdev", ... for a family; NULL for one that is not known. */
-const char *watch_change_family(uint8_t family);
-
 #endif

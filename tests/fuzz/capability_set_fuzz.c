@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capability_set.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -34,13 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	const char *bad = NULL;
 	size_t bad_length = 0;
 	uint64_t mask;
-	char *text = malloc(length + 1);
+	char *text = fuzz_text(bytes, length);
 
 	if (text == NULL)
 		return 0;
-	if (length > 0)
-		memcpy(text, bytes, length);
-	text[length] = '\0';
 	if (capability_parse_deny(text, &mask, &bad, &bad_length)) {
 		if (mask == 0 || read_again(text) != mask)
 			abort();

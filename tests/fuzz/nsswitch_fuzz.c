@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "fuzz.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 /* Only for text without reactions, NUL and colons but the first: else what it can't tell. */
@@ -40,13 +42,10 @@ static bool read_again(char *text, enum nsswitch_hosts *verdict)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	enum nsswitch_hosts verdict = nsswitch_judge_hosts((const char *)bytes, length), again;
-	char *text = malloc(length + 1);
+	char *text = fuzz_text(bytes, length);
 
 	if (text == NULL)
 		return 0;
-	if (length > 0)
-		memcpy(text, bytes, length);
-	text[length] = '\0';
 	if (strlen(text) == length && strchr(text, '[') == NULL && read_again(text, &again) &&
 	    verdict != again)
 		abort();

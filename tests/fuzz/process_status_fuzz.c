@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "process_power.h"
 #include "process_status.h"
 
@@ -41,13 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	struct process_status_fault wrong;
 	static struct process_power power;
 	struct process_fault fault;
-	char *text = malloc(length + 1);
+	char *text = fuzz_text(bytes, length);
 
 	if (text == NULL)
 		return 0;
-	if (length > 0)
-		memcpy(text, bytes, length);
-	text[length] = '\0';
 	if (process_status_parse((const char *)bytes, length, &status, &wrong)) {
 		if (strlen(text) != length)
 			abort();
