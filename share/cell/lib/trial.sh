@@ -94,7 +94,7 @@ probe() {
 	if [ "$probe_status" -ne 0 ] || [ ! -s "$out/probe-$1.jsonl" ]; then
 		message=$(head -n 1 "$state/stderr")
 		say_step "$1" NO "${message:-the probe said $probe_status}"
-		not_started "probe.$1" cell-probe "$probe_status" "${message:-no records}"
+		not_started "probe.$1" cell-probe "$probe_status" "${message:-the probe said $probe_status}"
 	fi
 }
 probe before engine_probe_before 1
@@ -127,11 +127,11 @@ fi
 closed=$(printf '%s\n' "$record" | sed -n 's/.*"closed":\([0-9]*\).*/\1/p')
 say_step after closed "$closed of $closed; loopback, name and proxy kept" "$probe_seconds"
 engine_open_end
-# --open URLs, through the proxy, before the subject exists.
+# --open URLs, through the proxy, before the subject exists. Among many trials an answer takes long.
 while IFS= read -r url <&8; do
 	case $url in
-	https:*) ask open cell-proxycheck engine_in_subject --proxy "$CELL_PROXY_HOST:$CELL_PROXY_PORT" "$url" ;;
-	*) ask open cell-probe engine_in_subject --expect open "http+proxy://$CELL_PROXY_HOST:$CELL_PROXY_PORT/$url" ;;
+	https:*) ask open cell-proxycheck engine_in_subject --timeout 30 --proxy "$CELL_PROXY_HOST:$CELL_PROXY_PORT" "$url" ;;
+	*) ask open cell-probe engine_in_subject --timeout 30 --expect open "http+proxy://$CELL_PROXY_HOST:$CELL_PROXY_PORT/$url" ;;
 	esac
 	[ "$answer" -eq 0 ] || {
 		say_step open NO "$url: $message"
