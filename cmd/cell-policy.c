@@ -91,11 +91,6 @@ static void parse_settings(void)
 	static uint32_t generation;
 
 	command.wanted.table = settings_table(values[OPT_TABLE]);
-	if (!ruleset_table_is_valid(command.wanted.table))
-		die(CELL_USAGE,
-		    "table name %s is not of lower-case letters, digits and at least one _, or is "
-		    "gost_egress",
-		    command.wanted.table);
 	command.wanted.log_group = RULESET_NO_LOG;
 	if (strcmp(group, "none") != 0)
 		command.wanted.log_group = (int)arguments_number("log group", group, 0, UINT16_MAX);

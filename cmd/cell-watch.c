@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 		}
 	if (optind != argc)
 		die(CELL_USAGE, "unexpected operand %s", argv[optind]);
-	if (followed != NULL && given > 1)
+	if (followed != NULL && (given > 1 || report_is_json()))
 		die(CELL_USAGE, "option --follow goes with no other");
 	if (followed != NULL)
 		follow(followed);

@@ -2,8 +2,12 @@
 /* What the tools of one cell must agree on; see settings.h. */
 #include "settings.h"
 
+#include <string.h>
+
 #include "arguments.h"
+#include "host_name.h"
 #include "published.h"
+#include "report.h"
 #include "ruleset.h"
 
 const char *settings_directory(void)
@@ -13,7 +17,12 @@ const char *settings_directory(void)
 
 const char *settings_proxy_host(void)
 {
-	return arguments_environment("CELL_PROXY_HOST", PUBLISHED_DEFAULT_HOST);
+	const char *host = arguments_environment("CELL_PROXY_HOST", PUBLISHED_DEFAULT_HOST);
+	enum host_name_verdict verdict = host_name_check(host, strlen(host));
+
+	if (verdict != HOST_NAME_OK)
+		die(CELL_USAGE, "CELL_PROXY_HOST \"%s\" %s", host, host_name_verdict_text(verdict));
+	return host;
 }
 
 uint16_t settings_proxy_port(void)
@@ -24,7 +33,15 @@ uint16_t settings_proxy_port(void)
 
 const char *settings_table(const char *given)
 {
-	return given != NULL ? given : arguments_environment("CELL_TABLE", RULESET_DEFAULT_TABLE);
+	const char *table =
+		given != NULL ? given : arguments_environment("CELL_TABLE", RULESET_DEFAULT_TABLE);
+
+	if (!ruleset_table_is_valid(table))
+		die(CELL_USAGE,
+		    "table name %s is not of lower-case letters, digits and at least one _, or is "
+		    "gost_egress",
+		    table);
+	return table;
 }
 
 const char *settings_log_group(const char *given)

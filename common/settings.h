@@ -11,13 +11,13 @@
 /* CELL_EGRESS_DIR: the certificate volume. */
 const char *settings_directory(void);
 
-/* CELL_PROXY_HOST: the proxy's name, as it is written there. */
+/* CELL_PROXY_HOST: the proxy's name, in the case that it is written in. */
 const char *settings_proxy_host(void);
 
 /* CELL_PROXY_PORT, in host byte order. */
 uint16_t settings_proxy_port(void);
 
-/* Option --table's value GIVEN, or else CELL_TABLE: the policy's table, as it is written there. */
+/* Option --table's value GIVEN, or else CELL_TABLE: a table of cell-policy's. */
 const char *settings_table(const char *given);
 
 /* As settings_table for the log group, CELL_LOG_GROUP: a number, or what the tool takes besides. */

@@ -66,6 +66,15 @@ static int open_group(struct watch_session *session, struct fault *fault)
 	return 0;
 }
 
+/* The log at PATH was not opened; errno is watch_log_open's. */
+static int log_fault(const char *path, struct fault *fault)
+{
+	if (errno == EBADF || errno == ELOOP)
+		return fault_set(fault, CELL_SYSTEM, 0, "cannot open %s: it is %s", path,
+				 errno == ELOOP ? "a symbolic link" : "not a regular file");
+	return fault_set(fault, CELL_SYSTEM, errno, "cannot open %s", path);
+}
+
 /* What is watched, with which bounds, and what had been counted before. */
 static json_t *make_start(const struct watch_session *session)
 {
@@ -90,8 +99,7 @@ int watch_session_begin(struct watch_session *session, struct fault *fault)
 	if (open_ruleset(session, fault) != 0 || open_group(session, fault) != 0)
 		return -1;
 	if (watch_log_open(&recorder->log, session->path) != 0)
-		return fault_set(fault, CELL_SYSTEM, errno, "cannot open %s",
-				 watch_session_log(session));
+		return log_fault(watch_session_log(session), fault);
 	if (watch_confine(&step) != 0)
 		return fault_set(fault, CELL_SYSTEM, errno, "cannot %s", step);
 	if (watch_recorder_write(recorder, WATCH_LOG_CLOSING, "start", CELL_OK,

@@ -165,6 +165,8 @@ test_help_and_version_need_nothing() {
 	assertContains "$out" 'usage: cell-policy'
 	expect 0 cell-policy --version
 	CELL_TABLE=Bad expect 0 cell-policy --help
+	CELL_PROXY_HOST='a b' expect_error 100 'CELL_PROXY_HOST "a b" has a byte' \
+		cell-policy --dry-run deny-all
 }
 
 # ---- the published address ----

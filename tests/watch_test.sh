@@ -414,18 +414,18 @@ test_packets_of_foreign_rules_are_told_apart() {
 
 test_another_table_and_group_can_be_named() {
 	new_cell
-	sed 's/cell_egress/mine/; s/group 5/group 77/' "$top/tests/lib/refusing.nft" >"$work/mine.nft"
-	watch --group 77 --table mine
-	in_ns "$cell" nft -f "$work/mine.nft"
+	sed 's/cell_egress/my_table/; s/group 5/group 77/' "$top/tests/lib/refusing.nft" >"$work/my_table.nft"
+	watch --group 77 --table my_table
+	in_ns "$cell" nft -f "$work/my_table.nft"
 	in_ns "$cell" "$send" udp:203.0.113.10:9:x >/dev/null
 	end_watch 0
 	assertEquals 1 "$(jq -c 'select(.record == "summary").classes.udp.total' "$work/log")"
-	background env CELL_LOG_GROUP=77 CELL_TABLE=mine nsenter -n -t "$cell" -- \
+	background env CELL_LOG_GROUP=77 CELL_TABLE=my_table nsenter -n -t "$cell" -- \
 		cell-watch --log "$work/named.log"
 	watch=$pid
 	wait_for 10 test -s "$work/named.log"
 	end_watch 0
-	assertEquals '[77,"mine",1]' \
+	assertEquals '[77,"my_table",1]' \
 		"$(jq -sc '.[0] | [.group, .table, .classes.udp.total]' "$work/named.log")"
 }
 
@@ -487,8 +487,8 @@ test_a_log_that_is_no_file_is_refused() {
 	echo precious >"$work/target"
 	ln -sf "$work/target" "$work/link"
 	mkfifo "$work/pipe"
-	expect_error 111 "$work/link" in_ns "$cell" timeout 5 cell-watch --log "$work/link"
-	expect_error 111 "$work/pipe" in_ns "$cell" timeout 5 cell-watch --log "$work/pipe"
+	expect_error 111 "$work/link: it is a symbolic link" in_ns "$cell" timeout 5 cell-watch --log "$work/link"
+	expect_error 111 "$work/pipe: it is not a regular file" in_ns "$cell" timeout 5 cell-watch --log "$work/pipe"
 	expect_error 111 "$work/dir" in_ns "$cell" timeout 5 cell-watch --log "$work/dir"
 	expect_error 111 "$work/no/log" in_ns "$cell" timeout 5 cell-watch --log "$work/no/log"
 	assertEquals precious "$(cat "$work/target")"
@@ -621,12 +621,15 @@ test_follow_says_which_line_is_no_record() {
 test_usage_errors() {
 	for bad in '--group 65536' '--group x' '--max-bytes 65535' '--max-rate 0' '--ready-fd 2' \
 		'--ready-fd 77' '--log' '--table' '--follow' '--follow x --log y' 'operand' '--nope' \
-		'--group 5 --group 6'; do
+		'--group 5 --group 6' '--table X' '--table gost_egress'; do
 		# shellcheck disable=SC2086 # words
-		expect_error 100 '' cell-watch $bad
+		expect_error 100 '' timeout 5 cell-watch $bad
 	done
 	expect_error 100 'CELL_LOG_GROUP' env CELL_LOG_GROUP= cell-watch
 	expect_error 100 'log group' env CELL_LOG_GROUP=x cell-watch
+	expect_error 100 'table name Bad' env CELL_TABLE=Bad timeout 5 cell-watch
+	expect 100 timeout 5 cell-watch --follow "$work/x" --json
+	assertEquals usage "$(jq -r .error.kind "$work/out")"
 	expect 0 cell-watch --help
 	expect 0 cell-watch --version
 }
