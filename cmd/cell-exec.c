@@ -107,10 +107,12 @@ static void parse_allow(struct request *request, const char *name)
 static void parse(struct request *request, int argc, char **argv)
 {
 	const struct arguments arguments = {argc, argv, options, usage, "allow", true};
+	bool runs = false; /* an option that only a program has a use for */
 	int option;
 
 	arguments_begin(&arguments);
-	while ((option = arguments_next(&arguments)) != -1)
+	while ((option = arguments_next(&arguments)) != -1) {
+		runs = runs || (option != OPT_ALLOW && option != OPT_PRINT_FILTER);
 		switch (option) {
 		case OPT_USER:
 			parse_user(&request->privileges, optarg);
@@ -134,8 +136,11 @@ static void parse(struct request *request, int argc, char **argv)
 			if (strcmp(optarg, "json") != 0)
 				die(CELL_USAGE, "--print-filter %s is not json", optarg);
 		}
+	}
 	if (request->print_filter && optind < argc)
 		die(CELL_USAGE, "--print-filter runs no program");
+	if (request->print_filter && runs)
+		die(CELL_USAGE, "--print-filter goes with --allow alone");
 	if (!request->print_filter && optind == argc)
 		die(CELL_USAGE, "no PROGRAM to run (see --help)");
 	if (request->privileges.lenient && request->new_privileges)

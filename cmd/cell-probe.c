@@ -8,7 +8,6 @@
 #include "arguments.h"
 #include "bounded_input.h"
 #include "cleanup.h"
-#include "host_name.h"
 #include "privileges.h"
 #include "probe_outcome.h"
 #include "probe_surroundings.h"
@@ -51,12 +50,18 @@ static struct {
 static struct probe_values values;
 static struct probe_list list;
 
+/* How messages call the file NAME. */
+static const char *name_of(const char *name)
+{
+	return strcmp(name, "-") == 0 ? "standard input" : name;
+}
+
 static char *read_whole(const char *name, size_t *length)
 {
 	char *bytes = NULL;
 
 	if (bounded_input_open(name, INPUT_MAX, &bytes, length) != 0)
-		die_errno(CELL_EVIDENCE, "cannot read %s", name);
+		die_errno(CELL_EVIDENCE, "cannot read %s", name_of(name));
 	return bytes;
 }
 
@@ -66,7 +71,7 @@ static void read_records(const char *name, struct probe_records *records)
 	autofree char *text = read_whole(name, &length);
 
 	if (probe_records_parse(text, length, records) != 0)
-		die(CELL_EVIDENCE, "cannot use %s: %s", name, records->fault);
+		die(CELL_EVIDENCE, "cannot use %s: %s", name_of(name), records->fault);
 }
 
 static noreturn void compare(const char *before_name, const char *after_name)
@@ -160,7 +165,7 @@ static void gather_targets(char **operands, int count)
 	if (request.targets != NULL) {
 		text = read_whole(request.targets, &length);
 		if (probe_list_read(&list, text, length, &values, &fault) != 0)
-			die(CELL_EVIDENCE, "cannot use %s: line %zu: %s", request.targets,
+			die(CELL_EVIDENCE, "cannot use %s: line %zu: %s", name_of(request.targets),
 			    fault.line, fault.reason);
 	}
 	for (int i = 0; i < count; i++)
@@ -172,7 +177,7 @@ static void gather_targets(char **operands, int count)
 		    0)
 		die(CELL_USAGE, "%s", fault.reason);
 	if (list.count == 0)
-		die(CELL_EVIDENCE, "cannot use %s: it holds no target", request.targets);
+		die(CELL_EVIDENCE, "cannot use %s: it holds no target", name_of(request.targets));
 }
 
 static noreturn void probe(char **operands, int count)
@@ -181,10 +186,7 @@ static noreturn void probe(char **operands, int count)
 	uint16_t port = settings_proxy_port();
 	struct probe_settings settings = {
 		.timeout = request.timeout, .proxy_host = host, .published = read_published()};
-	enum host_name_verdict verdict = host_name_check(host, strlen(host));
 
-	if (verdict != HOST_NAME_OK)
-		die(CELL_USAGE, "host name %s %s", host, host_name_verdict_text(verdict));
 	if (probe_surroundings(&values, settings.published, host, port) != 0)
 		die_errno(CELL_SYSTEM, "cannot look around");
 	gather_targets(operands, count);

@@ -159,12 +159,16 @@ char *probe_line(const struct probe *probe)
 {
 	const struct probe_way *way = probe->decisive;
 	bool detail = way->detail[0] != '\0', name = way->name[0] != '\0';
+	const char *error = way->number != 0 ? strerror(way->number) : "";
 	char *line;
+
+	if (strstr(way->detail, error) != NULL) /* it is said already */
+		error = "";
 
 	if (asprintf(&line, "%-8s %s  %.1f ms%s%s%s%s%s%s%s", probe_result_name(way->result),
 		     probe->target.text, milliseconds(way), detail ? "  " : "", way->detail,
-		     way->number != 0 ? "  " : "", way->number != 0 ? strerror(way->number) : "",
-		     name ? "  (" : "", way->name, name ? ")" : "") < 0)
+		     *error != '\0' ? "  " : "", error, name ? "  (" : "", way->name,
+		     name ? ")" : "") < 0)
 		return NULL;
 	return line;
 }

@@ -30,6 +30,10 @@ test_wrong_usage_is_100() {
 	expect_error 100 'no_new_privs' cell-exec --unprivileged --allow new-privileges true
 	expect_error 100 'not json' cell-exec --print-filter bpf
 	expect_error 100 'runs no program' cell-exec --print-filter json true
+	for other in '--user 1:1' '--caps none' '--caps keep' --keep-session --unprivileged; do
+		# shellcheck disable=SC2086 # a list of words
+		expect_error 100 'goes with --allow alone' cell-exec $other --print-filter json
+	done
 	expect_error 100 'unknown option' cell-exec --us 1:1 true
 	expect 100 cell-exec --print-filter json --json
 	assertEquals usage "$(jq -r .error.kind "$work/out")"

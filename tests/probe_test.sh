@@ -51,9 +51,16 @@ test_wrong_use_is_100() {
 	expect_error 100 'NAME=VALUE' cell-probe --define 10.1.1.1 'icmp://{sibling}'
 	expect_error 100 '--compare takes two files' cell-probe --compare one
 	expect_error 100 '--compare takes two files' cell-probe --compare --expect open one two
-	CELL_PROXY_HOST=a..b expect_error 100 'empty label' cell-probe loopback:
+	CELL_PROXY_HOST=a..b expect_error 100 'CELL_PROXY_HOST "a..b" has an empty label' cell-probe loopback:
 	CELL_PROXY_PORT=0 expect_error 100 CELL_PROXY_PORT cell-probe loopback:
 	CELL_EGRESS_DIR='' expect_error 100 CELL_EGRESS_DIR cell-probe loopback:
+}
+
+test_a_reason_is_said_once() {
+	mkdir -p "$work/bare"
+	cp "$top/build/bin/cell-probe" "$work/bare/"
+	expect 0 chroot "$work/bare" /cell-probe name:cell-proxy
+	assertEquals "$out" 1 "$(grep -o 'No such file' "$work/out" | wc -l)"
 }
 
 test_a_list_with_a_fault_names_the_line_and_probes_nothing() {
@@ -67,6 +74,10 @@ test_a_list_with_a_fault_names_the_line_and_probes_nothing() {
 	expect_error 103 'line 1' cell-probe --targets "$work/list"
 	printf '# nothing\n' >"$work/list"
 	expect_error 103 'holds no target' cell-probe --targets "$work/list"
+	for input in --targets '--compare - '; do
+		# shellcheck disable=SC2086 # a list of words
+		expect_error 103 'cannot use standard input: ' cell-probe $input - </dev/null
+	done
 	expect_error 103 'No such file' cell-probe --targets "$work/absent"
 	expect_error 103 'Is a directory' cell-probe --targets "$work"
 }

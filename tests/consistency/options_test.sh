@@ -34,6 +34,8 @@ each_tool() {
 
 in_help() {
 	"$CELL_BIN/$1" --help | words >"$work/there"
+	assertContains "the first line of $1 --help" \
+		"$("$CELL_BIN/$1" --help | sed '/./!d' | head -n 1)" "usage: $1 "
 	assertEquals "$1 --help" "$(cat "$work/code")" "$(cat "$work/there")"
 }
 in_page() {
