@@ -8,7 +8,8 @@ set -l names \
 	perf_event_open phonet pidfd_getfd pivot_root pppox process_vm_readv \
 	process_vm_writev qipcrtr rds request_key rose rxrpc setns smc socketcall tioclinux \
 	tiocsti tipc umount umount2 unshare userfaultfd vsock x25 xdp
-complete -c cell-exec -x -a '(__fish_complete_subcommand --fcs-skip=1)'
+# Options with a value, so that the value is not taken for PROGRAM; "-" ends the function's own.
+complete -c cell-exec -x -a '(__fish_complete_subcommand - --user --caps --allow --print-filter)'
 complete -c cell-exec -l user -x -d 'Run as these ids, UID:GID'
 complete -c cell-exec -l caps -x -a 'none keep' -d 'Which capabilities stay'
 complete -c cell-exec -l allow -x -a "$names" -d 'Open one refused call or family'

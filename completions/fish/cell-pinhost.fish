@@ -2,7 +2,7 @@
 # fish completion for cell-pinhost(1)
 
 complete -c cell-pinhost -f
-complete -c cell-pinhost -a '(__fish_print_hostnames)' -d 'host name'
+complete -c cell-pinhost -a '(set -q CELL_PROXY_HOST; and echo $CELL_PROXY_HOST; or echo cell-proxy)'
 complete -c cell-pinhost -l check -d 'Only say whether the host has exactly the address'
 complete -c cell-pinhost -l remove -d 'Take the host out of the file'
 complete -c cell-pinhost -l hosts -rF -d 'The hosts file'

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-complete -c cell-probe -n 'not __fish_contains_opt compare' -f -a 'tcp:// udp:// dns:// dns+tcp:// icmp:// unix: name: http+proxy:// loopback: policy: call:request_key call:pidfd_getfd call:bpf call:io_uring call:unshare family:packet family:vsock family:xdp family:tipc'
+complete -c cell-probe -n 'not __fish_contains_opt compare' -f -a 'tcp:// udp:// dns:// dns+tcp:// icmp:// unix: name: http+proxy:// loopback: policy: call:request_key call:pidfd_getfd call:bpf call:io_uring call:unshare'
+set -l families alg appletalk ax25 bluetooth caif can ib ieee802154 ipx kcm key llc mctp netrom nfc packet phonet pppox qipcrtr rds rose smc tipc vsock x25 xdp
+complete -c cell-probe -n 'not __fish_contains_opt compare' -f -a "family:"(string join " family:" $families)
 complete -c cell-probe -n '__fish_contains_opt compare' -F
 complete -c cell-probe -l expect -x -a 'open closed' -d 'All must be open, or all closed'
 complete -c cell-probe -l timeout -x -d 'Seconds for the whole run'

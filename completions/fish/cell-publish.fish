@@ -2,7 +2,7 @@
 # fish completion for cell-publish(1)
 
 complete -c cell-publish -f
-complete -c cell-publish -a '(__fish_complete_subcommand)' -d 'Program to become'
+complete -c cell-publish -a '(__fish_complete_subcommand - --state --dir --address --interface --network --port --ca-name --timeout)' -d 'Program to become'
 complete -c cell-publish -l state -x -a '(__fish_complete_directories)' -d 'Private directory of the authority'
 complete -c cell-publish -l dir -x -a '(__fish_complete_directories)' -d 'Published directory'
 complete -c cell-publish -l address -x -d 'Publish this IPv4 address'

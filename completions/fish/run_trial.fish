@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+set -l with_value -o --out -t --timeout --setup-timeout --grace -e --engine -u --user -E --env \
+	-C --chdir --bind --closed --open --addon --proxy-arg --before --after --after-timeout --subnet \
+	-f --file --service --project-name
+complete -c run_trial -x -a "(__fish_complete_subcommand $with_value)"
 complete -c run_trial -s o -l out -r -a '(__fish_complete_directories)' -d 'where the evidence goes'
 complete -c run_trial -s t -l timeout -x -d 'the time of the subject, seconds'
 complete -c run_trial -l setup-timeout -x -d 'time for everything before it, seconds'

@@ -9,19 +9,27 @@ cat >"$work/cases" <<'EOF'
 cell-capcheck --st|cell-capcheck --status
 cell-capcheck --allow net_r|cell-capcheck --allow net_raw
 cell-capcheck --deny all-b|cell-capcheck --deny all-bypass
+cell-capcheck --deny +sys_ti|cell-capcheck --deny +sys_time
 cell-nsid --coo|cell-nsid --cookie
 cell-pinhost --rem|cell-pinhost --remove
+cell-pinhost cell-pr|cell-pinhost cell-proxy
+cell-policy allow cell-pr|cell-policy allow cell-proxy
 cell-policy deny|cell-policy deny-all
 cell-policy --allow|cell-policy --allow-hardware
 cell-policy sho|cell-policy show
 cell-probe --comp|cell-probe --compare
 cell-probe --expect clo|cell-probe --expect closed
+cell-probe family:qip|cell-probe family:qipcrtr
+cell-probe call:io|cell-probe call:io_uring
 cell-proxycheck --pro|cell-proxycheck --proxy
 cell-publish --netw|cell-publish --network
+cell-publish --port 1 -- unshar|cell-publish --port 1 -- unshare
 cell-watch --fol|cell-watch --follow
 cell-exec --print|cell-exec --print-filter
 cell-exec --caps k|cell-exec --caps keep
 cell-exec --allow pidfd|cell-exec --allow pidfd_getfd
+cell-exec --user 1:1 -- unshar|cell-exec --user 1:1 -- unshare
+run_trial --bind /tmp -- unshar|run_trial --bind /tmp -- unshare
 run_trial --engine c|run_trial --engine compose
 run_trial --setup|run_trial --setup-timeout
 EOF
@@ -36,7 +44,7 @@ bash_offers() {
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$2 COMP_POINT=${#2}
 		name=$(complete -p "${COMP_WORDS[0]}" | sed "s/.*-F \([^ ]*\).*/\1/")
 		"$name" "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-		printf "%s\n" "${COMPREPLY[@]}"' bash "$top/completions/bash/${1%% *}" "$1"
+		printf "%s\n" "${COMPREPLY[@]}" | sort -u' bash "$top/completions/bash/${1%% *}" "$1"
 }
 
 test_bash_completes_options_verbs_and_values() {
