@@ -102,16 +102,17 @@ trials() {
 	: >"$work/jobs"
 	: >"$work/requests"
 	seq "$1" | xargs -P "$2" -I{} "$work/trial" {} "$work" "$origin" &
+	running=$!
 	first=$(free_kib)
 	lowest=$first
-	while [ "$(wc -l <"$work/jobs")" -lt "$1" ]; do
+	while kill -0 "$running" 2>/dev/null; do
 		available=$(free_kib)
 		[ "$available" -ge "$lowest" ] || lowest=$available
 		sleep 0.2
 	done
-	wait $!
+	wait "$running" || :
 	spent=$((($(now) - began) / 1000000))
-	failures=$(grep -cv '^0$' "$work/jobs" || :)
+	failures=$(($1 - $(grep -c '^0$' "$work/jobs" || :)))
 	sleep 0.5
 	printf '  %5d trials %4d at once %3d failures %4d requests %5d.%03d s %5d ms a trial %6d KiB a trial  %d left\n' \
 		"$1" "$2" "$failures" "$(grep -c '^/trial-' "$work/requests")" $((spent / 1000)) $((spent % 1000)) \

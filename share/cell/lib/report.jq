@@ -10,8 +10,9 @@ def hex: if . < 16 then "0123456789abcdef"[.:. + 1] else (. / 16 | floor | hex) 
 # Unicode's invisible ones: controls, and what turns or hides the text around it.
 def hidden: . < 32 or (. >= 127 and . < 160) or . == 173 or (. >= 8203 and . <= 8207) or
 	(. >= 8232 and . <= 8238) or (. >= 8288 and . <= 8303) or . == 65279;
-def visible: explode | if any(hidden) then
-		map(if hidden then "\\u{" + hex + "}" | explode[] else . end) else . end | implode;
+# Nearly every text is plain ASCII, where there is nothing to look for.
+def visible: if test("[^ -~]") | not then . else explode
+	| map(if hidden then "\\u{" + hex + "}" | explode[] else . end) | implode end;
 def text($most): (if type == "string" then . elif . == null then "" else tojson end)
 	| if length > $most then .[:$most] + "…" else . end | visible;
 def text: text(160);
