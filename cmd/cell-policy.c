@@ -2,6 +2,7 @@
 /* cell-policy: puts a policy in force, changes it, shows it, judges whether it still is whole. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arguments.h"
@@ -203,6 +204,21 @@ static noreturn void finish_rules(struct policy_result *result)
 	report_finish(CELL_OK);
 }
 
+/* Ends with a no, whose first line, all that a relay may show, names the first difference. */
+static noreturn void finish_differing(struct policy_result *result)
+{
+	size_t more = json_array_size(result->differs) - 1;
+	const char *first = json_string_value(json_array_get(result->differs, 0));
+	autofree char *answer = NULL;
+	int length = more == 0 ? asprintf(&answer, "no: %s", first)
+			       : asprintf(&answer, "no: %s; and %zu more", first, more);
+
+	if (length < 0)
+		answer = NULL;
+	must_have(answer);
+	finish_with(&result->state, result->differs, answer, CELL_NO);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const answers[POLICY_VERBS] = {
@@ -227,6 +243,5 @@ int main(int argc, char **argv)
 		finish_shown(&result.state, answers[command.verb]);
 	if (json_array_size(result.differs) == 0)
 		finish_with(&result.state, result.differs, "ok: nothing differs", CELL_OK);
-	finish_with(&result.state, result.differs, "no: it is not the policy that it should be",
-		    CELL_NO);
+	finish_differing(&result);
 }

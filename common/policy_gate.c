@@ -34,7 +34,7 @@ int policy_gate_subject(const char *subject, struct fault *fault)
 	struct namespace_id own = {0};
 	enum namespace_verdict verdict = namespace_resolve(subject, &handle);
 	enum namespace_same same;
-	char text[NAMESPACE_TEXT];
+	char text[NAMESPACE_TEXT], other[NAMESPACE_TEXT];
 
 	if (verdict != NAMESPACE_OK)
 		return fault_set(fault, CELL_EVIDENCE, 0, "cannot identify %s: %s", subject,
@@ -46,11 +46,13 @@ int policy_gate_subject(const char *subject, struct fault *fault)
 	same = namespace_compare(&own, &handle.id);
 	namespace_release(&handle);
 	namespace_format("net", &own, text);
+	namespace_format("net", &handle.id, other);
 	if (same == NAMESPACE_SAME)
 		return 0;
 	if (same == NAMESPACE_DIFFERENT)
-		return fault_set(fault, CELL_NO, 0, "this is %s, not the subject's namespace (%s)",
-				 text, subject);
+		return fault_set(fault, CELL_NO, 0,
+				 "this is %s, not the subject's namespace (%s is %s)", text,
+				 subject, other);
 	return fault_set(fault, CELL_EVIDENCE, 0,
 			 "cannot tell whether %s is the subject's namespace (%s)", text, subject);
 }

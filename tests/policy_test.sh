@@ -105,6 +105,7 @@ test_modes_follow_each_other_and_show_reads_the_kernel() {
 	mode no-policy
 	expect 1 policy check
 	assertContains "$out" 'differs: there is no table inet cell_egress'
+	assertEquals 'no: there is no table inet cell_egress: no policy' "$(head -n 1 "$work/out")"
 }
 
 # The text that --dry-run prints is the text that is hashed, and it loads.
@@ -270,6 +271,7 @@ test_subject_must_be_here() {
 			expect 1 policy --subject "$subject" $verb
 			assertEquals "stderr of $verb" '' "$err"
 			assertContains "$out" "no: this is $id"
+			case $subject in "$id 1") ;; *) assertContains "$out" " is $other)" ;; esac
 		done
 	done
 	for subject in nonsense "$work/egress/proxy-ipv4" /nowhere 4194304; do
