@@ -110,11 +110,38 @@ test_requests_that_could_not_be_recorded_make_the_trial_void() {
 	assertEquals 'void true' "$(field '"\(.outcome) \(.subject.started)"')"
 }
 
+# --- variables
+
+test_variables_for_the_subject_reach_nothing_else() {
+	# The loader of every program that has these two writes a file: a library could be loaded so.
+	expect 0 trial -q -o "$out_dir" -E LD_DEBUG=libs -E LD_DEBUG_OUTPUT=./loader -- cat /dev/null
+	assertNotEquals 'loaders of the subject' '' "$(find . -name 'loader.*')"
+	assertEquals 'loaders of others' '' "$(find . -name 'loader.*' ! -uid "$(field .subject.uid)")"
+	rm -f loader.*
+}
+
 # --- memory
 
 test_subject_ends_first_where_memory_runs_out() {
 	expect 0 trial -q -o "$out_dir" -- cat /proc/self/oom_score_adj
 	assertEquals 1000 "$out"
+}
+
+# --- processes
+
+test_time_limit_holds_where_no_process_can_be_had() {
+	# What a subject that holds every process of the machine does to us: there is nobody to wait.
+	mkdir "$work/shim"
+	printf '#!/bin/sh\n[ "$1" != 0.77 ] || exit 1\nexec /bin/sleep "$@"\n' >"$work/shim/sleep"
+	chmod 0755 "$work/shim/sleep"
+	(
+		PATH=$work/shim:$PATH
+		trial -q -o "$out_dir" -t 0.5 --grace 0.77 -- sh -c 'trap "" TERM; while :; do sleep '"$mark"'; done'
+	) &
+	wait_for 60 [ -e "$out_dir/summary.json" ] || pkill -KILL -P $!
+	wait $!
+	assertEquals 124 $?
+	assertEquals 'timed-out true' "$(field '"\(.outcome) \(.sealed)"')"
 }
 
 # --- the verifier

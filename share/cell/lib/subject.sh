@@ -24,12 +24,14 @@ capture_file() {
 	capture_pids="$capture_pids $!"
 }
 
-# timer SECONDS EVENT: writes EVENT to the pipe of events later.
+# timer SECONDS EVENT: writes EVENT to the pipe of events later; at once where a subject has left no
+# process to wait with: no time limit may get lost.
 timer() {
 	(
 		exec 3<&- 4>&- 5>&-
+		timer_event=$2
+		trap 'echo "$timer_event" >&7' EXIT
 		sleep "$1"
-		echo "$2" >&7
 	) &
 }
 
