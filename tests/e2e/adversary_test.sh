@@ -120,6 +120,16 @@ test_variables_for_the_subject_reach_nothing_else() {
 	rm -f loader.*
 }
 
+# --- what is to be seen of the machine
+
+test_interfaces_of_the_machine_are_not_seen() {
+	expect 0 trial -q -o "$out_dir" -- sh -c 'ls /sys/class/net | xargs; cat /sys/class/net/eth0/address
+		ip -o link show eth0 | sed "s/.*ether \([^ ]*\).*/\1/"; find /sys/fs/cgroup -maxdepth 1 | wc -l'
+	assertEquals 'eth0 lo' "$(printf '%s\n' "$out" | sed -n 1p)"
+	assertEquals "$(printf '%s\n' "$out" | sed -n 3p)" "$(printf '%s\n' "$out" | sed -n 2p)"
+	assertEquals 'control groups' "$(find /sys/fs/cgroup -maxdepth 1 | wc -l)" "$(printf '%s\n' "$out" | sed -n 4p)"
+}
+
 # --- memory
 
 test_subject_ends_first_where_memory_runs_out() {

@@ -196,4 +196,37 @@ test_killed_and_swept() {
 	assert_clean
 }
 
+# The evidence in a volume of the subject's would be the subject's: root in there is root.
+test_evidence_in_a_volume_of_the_subject_never_starts() {
+	mkdir "$work/shared"
+	cat >"$work/shared.yaml" <<-END
+		services:
+		  main: {volumes: ["$work/shared:/shared"]}
+	END
+	own=$dir dir=$work/shared/trial
+	run trial --setup-timeout 300 -f "$work/shared.yaml" -- touch /shared/ran
+	assertEquals "$err" 125 "$status"
+	assertFalse '[ -e "$work/shared/ran" ]'
+	assertEquals 'join 100' "$(fact '"\(.cause.step) \(.cause.exit)"')"
+	assertContains "$(fact .cause.message)" "$work/shared"
+	# Read-only, or elsewhere, it is no trouble.
+	sed -i 's|:/shared"|:/shared:ro"|' "$work/shared.yaml"
+	dir=$work/shared/trial-ro
+	run trial --setup-timeout 300 -f "$work/shared.yaml" -- sh -c 'touch /shared/ran 2>/dev/null; exit 4'
+	assertEquals "$err" 4 "$status"
+	sed -i 's|:ro"|"|' "$work/shared.yaml"
+	dir=$own
+	run trial --setup-timeout 300 -f "$work/shared.yaml" -- touch /shared/ran
+	assertEquals "$err" 0 "$status"
+	assertTrue '[ -e "$work/shared/ran" ]'
+	assert_clean
+}
+
+test_verifier_that_the_subject_makes_hang_has_an_end() {
+	run trial --setup-timeout 300 -t 5 --after-timeout 2 --after 'cat /tmp/result' -- mkfifo /tmp/result
+	assertEquals "$err" 0 "$status"
+	assertEquals 'exited 124 true' "$(fact '"\(.outcome) \(.after.exit) \(.sealed)"')"
+	assert_clean
+}
+
 . "$CELL_TEST_SHUNIT2"

@@ -76,7 +76,11 @@ engine_far_end() {
 			cd "/proc/sys/net/$family/neigh/eth0" 2>/dev/null || continue
 			echo 1 >mcast_solicit && echo 100 >retrans_time_ms
 		done
-		! ip -6 address add "$1" dev eth0 nodad 2>/dev/null || : >"$2"' sh "$v6::2/64" "$run/v6"
+		# Mounted in here, /sys shows these interfaces, not those of the machine and their traffic.
+		mkdir -m 0755 "$3"
+		mount -t sysfs -o ro,nosuid,nodev,noexec cell-sys "$3" 2>/dev/null || rmdir "$3"
+		! ip -6 address add "$1" dev eth0 nodad 2>/dev/null || : >"$2"' \
+		sh "$v6::2/64" "$run/v6" "$run/sys"
 }
 
 # Users that no other process has: the number follows the cell's, which nobody else holds.

@@ -81,6 +81,8 @@ sandbox_make() {
 			--perms 1777 --tmpfs /dev/shm --bind "$run/tmp" /tmp \
 			--perms 0755 --tmpfs /run --perms 0755 --dir /run/cell \
 			--ro-bind "$run/bin" /run/cell/bin --ro-bind "$run/egress" "$engine_egress"
+		[ ! -d "$run/sys" ] ||
+			sandbox_options --ro-bind "$run/sys" /sys --ro-bind-try /sys/fs/cgroup /sys/fs/cgroup
 		[ -L /var/run ] || [ ! -d /var/run ] || sandbox_options --tmpfs /var/run
 		for file in resolv.conf hosts; do
 			# A link (systemd's resolv.conf) is bound where it leads: /run is empty in there.
