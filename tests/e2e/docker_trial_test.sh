@@ -160,7 +160,7 @@ test_proxy_dies() {
 background_trial() {
 	trial "$@" >"$work/background" 2>&1 &
 	trial_pid=$!
-	wait_for 60 grep -q 'subject  *running' "$work/background"
+	wait_for 120 grep -q 'subject  *running' "$work/background"
 }
 
 test_interrupted() {
