@@ -277,15 +277,16 @@ test_subject_must_be_here() {
 	for subject in nonsense "$work/egress/proxy-ipv4" /nowhere 4194304; do
 		expect_error 103 'cannot identify' policy --subject "$subject" deny-all
 	done
-	# Without /proc it cannot be told where this is; nothing else needs /proc.
+	# Without /proc it cannot be told where this is; nothing else needs /proc. (But sanitizers do: they
+	# read their options there.)
 	for call in "--subject $cell deny-all" "--subject net:[1] deny-all"; do
 		# shellcheck disable=SC2086 # options and a verb
 		expect_error 103 'cannot identify' in_cell unshare --mount sh -c \
-			'umount -l /proc && exec "$@"' sh "$CELL_BIN/cell-policy" $call
+			'umount -l /proc && exec "$@"' sh "$top/build/bin/cell-policy" $call
 	done
 	assertEquals 'nothing was applied' '' "$(in_cell nft list tables)"
 	expect 0 in_cell unshare --mount sh -c 'umount -l /proc && exec "$@"' sh \
-		"$CELL_BIN/cell-policy" deny-all
+		"$top/build/bin/cell-policy" deny-all
 	assertContains "$out" 'note: legacy iptables tables cannot be looked for'
 }
 cell_id() { in_cell cell-nsid --cookie; }

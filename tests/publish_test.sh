@@ -539,12 +539,13 @@ pkill_children() {
 	end_process "$1"
 }
 
-test_two_publishers_at_once_take_turns() {
-	for i in 1 2 3 4 5 6 7 8; do
+test_publishers_at_once_take_turns() {
+	# Few enough to be through within the second that each waits, on a slow machine too.
+	for i in 1 2 3 4; do
 		publish --renew >"$work/turn.$i" 2>&1 &
 		eval "turn_$i=\$!"
 	done
-	for i in 1 2 3 4 5 6 7 8; do
+	for i in 1 2 3 4; do
 		eval "wait \$turn_$i" || fail "publisher $i: $(cat "$work/turn.$i")"
 	done
 	healthy
