@@ -25,8 +25,10 @@ test_file_setup() {
 	cp "$top/tests/lib/capability_trial.py" "$work/bin/trial"
 	chmod 0755 "$work" "$work/bin" "$work/bin"/*
 	PATH=$work/bin:$PATH
-	netns_new && cell=$pid
-	netns_new && outside=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	outside=$pid
 	netns_join "$cell" eth0 10.9.0.2/24 "$outside" eth0 10.9.0.1/24
 	background nsenter -n -t "$outside" trial receive "$work/arrived"
 	wait_for 10 grep -q ready "$work/arrived"

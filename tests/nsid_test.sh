@@ -20,8 +20,10 @@ print(struct.unpack("Q", socket.socket().getsockopt(socket.SOL_SOCKET, 71, 8))[0
 }
 
 test_file_setup() {
-	netns_new && one=$pid
-	netns_new && two=$pid
+	netns_new || return 1
+	one=$pid
+	netns_new || return 1
+	two=$pid
 	one_identity=$(readlink "/proc/$one/ns/net")
 	two_identity=$(readlink "/proc/$two/ns/net")
 	own_identity=$(readlink /proc/self/ns/net)

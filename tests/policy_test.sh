@@ -7,8 +7,10 @@
 
 # The cell: $cell, its eth0 10.77.0.1/24, joined to $world, 10.77.0.2. A fresh pair for each test.
 test_setup() {
-	netns_new && cell=$pid
-	netns_new && world=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	world=$pid
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" peer0 10.77.0.2/24
 	mkdir -p "$work/egress"
 	chmod 0755 "$work" # for those who are not root

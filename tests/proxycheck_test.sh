@@ -40,8 +40,10 @@ test_file_setup() {
 	echo 10.77.0.2 >"$work/egress/proxy-ipv4"
 	CELL_EGRESS_DIR=$work/egress
 	export CELL_EGRESS_DIR
-	netns_new && cell=$pid
-	netns_new && world=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	world=$pid
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" eth0 10.77.0.2/24
 	background nsenter -n -t "$world" -- /usr/bin/python3 "$top/tests/lib/toy_proxy.py" 10.77.0.2 \
 		"tls:8080:$work/site.pem,200" "status:1:407" "status:2:502" "status:3:403" "status:4:302" \

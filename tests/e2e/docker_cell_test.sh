@@ -36,7 +36,9 @@ test_file_setup() {
 		    stop_signal: SIGKILL
 		    volumes: ["${CELL_TEST_TOOLS}:/opt/cell:ro"]
 	END
-	docker_start && docker_images && compose up -d cell sibling >"$work/up" 2>&1 || return 0
+	docker_start || return 0
+	docker_images
+	compose up -d cell sibling >"$work/up" 2>&1
 	cell=$(compose_id cell)
 	cell_pid=$(container_pid "$cell")
 	proxy_address=$(container_address "$(compose_id proxy)")

@@ -47,7 +47,9 @@ test_file_setup() {
 		    depends_on: [harbor-docker-egress-control-sidecar]
 		networks: {default: {ipam: {config: [{subnet: 198.18.2.0/28}]}}}
 	END
-	docker_start && docker_images && foreign_image || return 0
+	docker_start || return 0
+	docker_images
+	foreign_image
 	for layout in $layouts; do
 		compose "$layout" up -d >"$work/$layout.up" 2>&1 || {
 			docker_reason="$layout does not start: $(cat "$work/$layout.up")"

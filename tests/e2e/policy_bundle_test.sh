@@ -10,8 +10,10 @@
 bundle=$top/build/bundle/opt/cell
 
 test_setup() {
-	netns_new && cell=$pid
-	netns_new && world=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	world=$pid
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" peer0 10.77.0.2/24
 	root=$work/root
 	mkdir -p "$root/bin" "$root/proc" "$root/opt/cell" "$root/opt/cell-egress" \

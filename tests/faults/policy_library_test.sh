@@ -12,8 +12,10 @@ lib=$top/build/test/lib
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
 
 test_setup() {
-	netns_new && cell=$pid
-	netns_new && world=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	world=$pid
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" peer0 10.77.0.2/24
 	in_ns "$cell" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 # nothing but ours is counted
 	mkdir -p "$work/egress"

@@ -8,7 +8,8 @@
 send=$top/tests/lib/send_packets.py
 
 test_setup() {
-	netns_new && cell=$netns_pid
+	netns_new || return 1
+	cell=$netns_pid
 	in_ns "$cell" ip link add eth0 type veth peer name eth1
 	in_ns "$cell" ip link set eth0 up
 	in_ns "$cell" ip address add 198.18.0.2/30 dev eth0

@@ -123,26 +123,46 @@ suite() {
 	done
 }
 
+# The first command that fails in a file's set-up, or an assertion in it, ends the file: what its
+# tests would show of a half-made world proves nothing. (Not in an && or || list, for there the
+# shell does not count failures.)
 oneTimeSetUp() {
 	cell_failed=0
-	command -v test_file_setup >/dev/null && test_file_setup
-	return 0
+	command -v test_file_setup >/dev/null || return 0
+	cell_setting_up=1
+	set -e
+	test_file_setup
+	set +e
+	cell_setting_up=
+	# shellcheck disable=SC2154 # shunit2's own counter
+	[ "$__shunit_assertsFailed" -eq 0 ] || cell_say_failed test_file_setup
 }
 
 oneTimeTearDown() {
 	[ -z "${cell_torn_down:-}" ] || return 0 # shunit2 calls it again from its EXIT trap
 	cell_torn_down=1
+	set +e
+	[ -z "${cell_setting_up:-}" ] || cell_say_failed test_file_setup
+	cell_before=$__shunit_assertsFailed
 	command -v test_file_teardown >/dev/null && test_file_teardown
 	for cell_pid in $cell_pids; do kill -KILL "$cell_pid" 2>/dev/null; done
 	rm -rf "$work"
+	[ "$__shunit_assertsFailed" -eq "$cell_before" ] || cell_say_failed test_file_teardown
 	return 0
+}
+
+# shunit2 itself counts only what fails in a test. cell_say_failed NAME: 1, for the caller to return.
+cell_say_failed() {
+	echo "$1 failed" >&2
+	echo "fail $1 " >>"${CELL_TEST_RESULTS:-/dev/null}"
+	return 1
 }
 
 setUp() {
 	cell_skip=
 	# shellcheck disable=SC2154 # shunit2's own counter
 	cell_failed=$__shunit_assertsFailed
-	command -v test_setup >/dev/null && test_setup
+	! command -v test_setup >/dev/null || test_setup || fail 'test_setup failed'
 	return 0
 }
 

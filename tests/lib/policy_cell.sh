@@ -10,8 +10,10 @@
 
 cell_new() {
 	chmod 0755 "$work" # other users run in it too
-	netns_new && cell=$pid
-	netns_new && world=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	world=$pid
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" peer0 10.77.0.2/24
 	in_ns "$cell" ip -6 address add fd77::1/64 dev eth0 nodad
 	in_ns "$world" ip address add 10.77.0.9/32 dev peer0

@@ -14,8 +14,10 @@
 #   result TARGET               that target's result; detail TARGET, way TARGET NAME likewise
 
 cell_new() {
-	netns_new && cell=$pid
-	netns_new && world=$pid
+	netns_new || return 1
+	cell=$pid
+	netns_new || return 1
+	world=$pid
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" eth0 10.77.0.2/24
 	in_ns "$cell" ip -6 address add fd00:77::1/64 dev eth0 nodad
 	in_ns "$world" ip -6 address add fd00:77::2/64 dev eth0 nodad

@@ -5,8 +5,10 @@
 
 # world_start: sets $caller and $world (pids), $world_log, $origin_ca.
 world_start() {
-	netns_new && world=$pid
-	netns_new && caller=$pid
+	netns_new || return 1
+	world=$pid
+	netns_new || return 1
+	caller=$pid
 	netns_join "$caller" to-world 192.0.2.1/30 "$world" eth0 192.0.2.2/30
 	in_ns "$world" ip address add 203.0.113.10/32 dev lo
 	in_ns "$world" ip -6 address add fd00:203:113::10/128 dev lo nodad
