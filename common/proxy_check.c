@@ -140,6 +140,8 @@ static enum proxy_check read_head(struct proxy_exchange *exchange)
 			return proxy_exchange_end(exchange, PROXY_CHECK_GARBAGE,
 						  "its answer is not HTTP");
 	}
+	if (http_status(head, length) < 0) /* its end came before the status */
+		return proxy_exchange_end(exchange, PROXY_CHECK_GARBAGE, "its answer is not HTTP");
 	return proxy_exchange_judge(exchange, http_status(head, length), "the proxy");
 }
 

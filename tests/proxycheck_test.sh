@@ -47,7 +47,7 @@ test_file_setup() {
 	netns_join "$cell" eth0 10.77.0.1/24 "$world" eth0 10.77.0.2/24
 	background nsenter -n -t "$world" -- /usr/bin/python3 "$top/tests/lib/toy_proxy.py" 10.77.0.2 \
 		"tls:8080:$work/site.pem,200" "status:1:407" "status:2:502" "status:3:403" "status:4:302" \
-		garbage:5 close:6 silent:7 half:8 endless:9 tunnel:10:443 plain:11 mute:12 shut:13 \
+		garbage:5 headless:14 close:6 silent:7 half:8 endless:9 tunnel:10:443 plain:11 mute:12 shut:13 \
 		"tls:20:$work/other.pem,200" "tls:21:$work/real.pem,200" "tls:22:$work/forged.pem,200" \
 		"tls:23:$work/old.pem,200" "tls:30:$work/site.pem,404" "tls:31:$work/site.pem,502" \
 		"tls:32:$work/site.pem,403" "tls:33:$work/site.pem,407" "tls:34:$work/site.pem,garbage" \
@@ -141,6 +141,7 @@ test_refusals_are_told_apart() {
 	answers 1 closed 6 'closed the connection'
 	answers 1 closed 8 'within an answer'
 	answers 1 garbage 9 'no end'
+	answers 1 garbage 14 'not HTTP'
 	answers 1 no-tls 11 'does not speak TLS'
 	answers 1 closed 13 'behind the proxy closed'
 	answers 1 unreachable 40 'Connection refused'

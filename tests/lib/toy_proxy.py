@@ -7,6 +7,7 @@ does with CONNECT:
   status:PORT:CODE    answers that status          close     closes at once
   garbage             answers no HTTP              silent    takes the request and says nothing
   endless             answers a head without end   half      closes within the head
+  headless            ends the head before it says a status
   tunnel:PORT:PORT2   opens it, to ADDRESS:PORT2   plain     opens it, and then there is no TLS
   mute                opens it, then says nothing  shut      opens it, then closes
   tls:PORT:PEM,WHAT   opens it and answers TLS with that key and certificate; within it, WHAT: a
@@ -74,6 +75,8 @@ def handle(connection, address, mode, argument):
         connection.sendall(answer(argument))
     elif mode == "garbage":
         connection.sendall(b"\x16\x03\x01 who is there\r\n\r\n")
+    elif mode == "headless":
+        connection.sendall(b"HTTP/1.\r\n\r\n")
     elif mode == "half":
         connection.sendall(b"HTTP/1.1 200 Conn")
     elif mode == "silent":
