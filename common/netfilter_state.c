@@ -47,12 +47,13 @@ static uint8_t family_of(const struct nlmsghdr *message)
 static int each_table(const struct nlmsghdr *message, void *data)
 {
 	struct netfilter_state *state = data;
-	struct netfilter_table *grown =
-		reallocarray(state->tables, state->tables_count + 1, sizeof(*grown));
 	struct netlink_attributes a = {0};
+	struct netfilter_table *grown;
 
-	if (grown == NULL ||
-	    mnl_attr_parse(message, sizeof(struct nfgenmsg), netlink_collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(struct nfgenmsg), netlink_collect, &a) < 0)
+		return MNL_CB_ERROR;
+	grown = reallocarray(state->tables, state->tables_count + 1, sizeof(*grown));
+	if (grown == NULL)
 		return MNL_CB_ERROR;
 	state->tables = grown;
 	grown += state->tables_count++;
@@ -73,9 +74,10 @@ static int each_chain(const struct nlmsghdr *message, void *data)
 		return MNL_CB_ERROR;
 	if (a.at[NFTA_CHAIN_HOOK] == NULL)
 		return MNL_CB_OK;
+	if (mnl_attr_parse_nested(a.at[NFTA_CHAIN_HOOK], netlink_collect, &hook) < 0)
+		return MNL_CB_ERROR;
 	grown = reallocarray(state->chains, state->chains_count + 1, sizeof(*grown));
-	if (grown == NULL ||
-	    mnl_attr_parse_nested(a.at[NFTA_CHAIN_HOOK], netlink_collect, &hook) < 0)
+	if (grown == NULL)
 		return MNL_CB_ERROR;
 	state->chains = grown;
 	grown += state->chains_count++;

@@ -36,11 +36,13 @@ static int each_link(const struct nlmsghdr *message, void *data)
 {
 	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
 	struct network_links *links = data;
-	struct network_link *link =
-		reallocarray(links->links, links->count + 1, sizeof(struct network_link));
 	struct netlink_attributes a = {0}, xdp = {0};
+	struct network_link *link;
 
-	if (link == NULL || mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
+		return MNL_CB_ERROR;
+	link = reallocarray(links->links, links->count + 1, sizeof(*link));
+	if (link == NULL)
 		return MNL_CB_ERROR;
 	links->links = link;
 	link += links->count++;
@@ -99,12 +101,14 @@ static int each_discipline(const struct nlmsghdr *message, void *data)
 	const struct tcmsg *header = mnl_nlmsg_get_payload(message);
 	struct disciplines *disciplines = data;
 	struct network_link *link = find_link(disciplines->links, header->tcm_ifindex);
-	struct tcmsg *grown =
-		reallocarray(disciplines->list, disciplines->count + 1, sizeof(*grown));
 	struct netlink_attributes a = {0};
+	struct tcmsg *grown;
 	char kind[16];
 
-	if (grown == NULL || mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
+	if (mnl_attr_parse(message, sizeof(*header), netlink_collect, &a) < 0)
+		return MNL_CB_ERROR;
+	grown = reallocarray(disciplines->list, disciplines->count + 1, sizeof(*grown));
+	if (grown == NULL)
 		return MNL_CB_ERROR;
 	disciplines->list = grown;
 	grown[disciplines->count++] = *header;
