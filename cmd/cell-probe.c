@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "bounded_input.h"
 #include "cleanup.h"
+#include "fault.h"
 #include "privileges.h"
 #include "probe_outcome.h"
 #include "probe_surroundings.h"
@@ -61,7 +62,8 @@ static char *read_whole(const char *name, size_t *length)
 	char *bytes = NULL;
 
 	if (bounded_input_open(name, INPUT_MAX, &bytes, length) != 0)
-		die_errno(CELL_EVIDENCE, "cannot read %s", name_of(name));
+		die_errno(fault_is_shortage(errno) ? CELL_SYSTEM : CELL_EVIDENCE, "cannot read %s",
+			  name_of(name));
 	return bytes;
 }
 
@@ -70,8 +72,11 @@ static void read_records(const char *name, struct probe_records *records)
 	size_t length;
 	autofree char *text = read_whole(name, &length);
 
-	if (probe_records_parse(text, length, records) != 0)
-		die(CELL_EVIDENCE, "cannot use %s: %s", name_of(name), records->fault);
+	if (probe_records_parse(text, length, records) == 0)
+		return;
+	if (errno == ENOMEM)
+		die_errno(CELL_SYSTEM, "cannot read %s", name_of(name));
+	die(CELL_EVIDENCE, "cannot use %s: %s", name_of(name), records->fault);
 }
 
 static noreturn void compare(const char *before_name, const char *after_name)
@@ -121,8 +126,8 @@ static noreturn void print_all(void)
 					 report_error(outcome.code, outcome.answer, 0)) != 0))
 			die(CELL_SYSTEM, "cannot make the record: out of memory");
 		json_decref(fields);
-		if (report_print_record(stdout, record) != 0)
-			break; /* report_close says so */
+		if (report_print_record(stdout, record) != 0 && !ferror(stdout))
+			die_errno(CELL_SYSTEM, "cannot make the record");
 	}
 	probe_release(list.items, list.count);
 	report_close(outcome.code);
@@ -149,7 +154,7 @@ static const struct in_addr *read_published(void)
 	if (published_address_read(AT_FDCWD, path, &address, &fault) == 0)
 		return &address;
 	errno = fault.number;
-	if (probe_errno_is_trouble(errno))
+	if (fault_is_shortage(errno))
 		die_errno(CELL_SYSTEM, "cannot read %s", path);
 	if (!fault.missing)
 		warn("cannot use %s: %s", path, fault.reason);

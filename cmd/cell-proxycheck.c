@@ -63,6 +63,8 @@ static char *read_authority(const char *directory)
 		die(CELL_EVIDENCE, "cannot read %s: %s", path,
 		    shared_file_verdict_text(read_verdict, 0));
 	verdict = certificate_read(file.bytes, file.length, false, now, &certificate);
+	if (verdict == CERTIFICATE_NO_MEMORY)
+		die_errno(CELL_SYSTEM, "cannot read %s", path);
 	if (verdict != CERTIFICATE_OK)
 		die(CELL_EVIDENCE, "cannot use %s: %s", path,
 		    certificate_verdict_text(verdict, &certificate, now));

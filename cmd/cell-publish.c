@@ -123,16 +123,22 @@ static int publish(const struct settings *settings)
 	return result.directory;
 }
 
-/* Becomes the proxy; if that fails, there is none at the address that was just published. */
-static noreturn void become(char **argv, int directory)
-{
-	int saved;
+static int published; /* the directory */
 
-	report_before_exec();
-	(void)execvp(argv[0], argv);
-	saved = errno;
-	(void)unlinkat(directory, PUBLISHED_ADDRESS, 0);
+static void withdraw(void)
+{
+	int saved = errno;
+
+	(void)unlinkat(published, PUBLISHED_ADDRESS, 0);
 	errno = saved;
+}
+
+/* Becomes the proxy; if that fails, there is none at the address that was just published. */
+static noreturn void become(char **argv)
+{
+	report_before_exec(withdraw);
+	(void)execvp(argv[0], argv);
+	withdraw();
 	report_exec_failed(argv[0]);
 }
 
@@ -147,7 +153,8 @@ static noreturn void check(const struct settings *settings)
 	health = proxy_health_ask(&settings->question, &answer);
 	if (health == PROXY_UNKNOWN) {
 		errno = answer.number;
-		die_errno(CELL_EVIDENCE, "cannot judge %s: %s", dir, answer.reason);
+		die_errno(fault_is_shortage(errno) ? CELL_SYSTEM : CELL_EVIDENCE,
+			  "cannot judge %s: %s", dir, answer.reason);
 	}
 	if (answer.is_mount)
 		warn("a file in %s is mounted by itself: it cannot follow a change", dir);
@@ -233,7 +240,7 @@ int main(int argc, char **argv)
 		.wish = {.state = DEFAULT_STATE, .ca_name = DEFAULT_CA_NAME, .now = time(NULL)},
 		.question = {.timeout = INT64_C(2000000000)},
 	};
-	int option, directory;
+	int option;
 
 	report_begin("cell-publish");
 	arguments_begin(&arguments);
@@ -245,11 +252,12 @@ int main(int argc, char **argv)
 	settings.question.dir = settings.wish.dir;
 	settings.question.state = settings.wish.state;
 	settings.question.now = settings.wish.now;
-	certificate_begin();
+	if (certificate_begin() != 0)
+		die(CELL_SYSTEM, "cannot set up the OpenSSL library");
 	if (settings.check)
 		check(&settings);
-	directory = publish(&settings);
+	published = publish(&settings);
 	if (optind < argc)
-		become(argv + optind, directory);
+		become(argv + optind);
 	report_finish(CELL_OK);
 }

@@ -2,6 +2,7 @@
 /* The proxy's certificate authority; see certificate_authority.h. */
 #include "certificate_authority.h"
 
+#include <errno.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -37,9 +38,9 @@ static void cleanup_key(EVP_PKEY **key)
 #define autox509 __attribute__((cleanup(cleanup_x509))) X509
 #define autokey __attribute__((cleanup(cleanup_key))) EVP_PKEY
 
-void certificate_begin(void)
+int certificate_begin(void)
 {
-	(void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
+	return OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) == 1 ? 0 : -1;
 }
 
 /* pem_password_cb(3) that knows none: an encrypted key is unreadable, nobody is ever asked. */
@@ -146,6 +147,8 @@ enum certificate_verdict certificate_read(const char *text, size_t length, bool 
 	enum certificate_verdict verdict;
 
 	memset(certificate, 0, sizeof(*certificate));
+	errno = 0; /* what finds no memory sets it; the library has other words for it in each place
+		    */
 	verdict = read_one(text, length, &x509);
 	if (x509 != NULL && !describe(x509, certificate))
 		verdict = CERTIFICATE_MALFORMED;
@@ -159,6 +162,8 @@ enum certificate_verdict certificate_read(const char *text, size_t length, bool 
 	}
 	if (verdict == CERTIFICATE_OK)
 		verdict = judge(x509, now);
+	if (verdict != CERTIFICATE_OK && errno == ENOMEM)
+		verdict = CERTIFICATE_NO_MEMORY;
 	ERR_clear_error();
 	return verdict;
 }
@@ -262,6 +267,7 @@ char *certificate_verdict_text(enum certificate_verdict verdict,
 		[CERTIFICATE_NOT_SELF_SIGNED] = "its certificate is not signed by itself",
 		[CERTIFICATE_EXPIRED] = "its certificate has expired",
 		[CERTIFICATE_NOT_YET_VALID] = "its certificate is not yet valid",
+		[CERTIFICATE_NO_MEMORY] = "there is no memory to read it",
 	};
 	char present[24], *text = NULL;
 	int n;

@@ -18,6 +18,7 @@ enum certificate_verdict {
 	CERTIFICATE_NOT_SELF_SIGNED, /* clients could not verify with it alone */
 	CERTIFICATE_EXPIRED,
 	CERTIFICATE_NOT_YET_VALID,
+	CERTIFICATE_NO_MEMORY, /* errno is ENOMEM: nothing is known of it */
 };
 
 struct certificate {
@@ -28,9 +29,10 @@ struct certificate {
 };
 
 /*
- * Call first: OpenSSL then reads no configuration and loads no module (OPENSSL_init_crypto(3)).
+ * Call first: OpenSSL then reads no configuration and loads no module (OPENSSL_init_crypto(3)). 0,
+ * or -1: the library cannot be used.
  */
-void certificate_begin(void);
+int certificate_begin(void);
 
 /*
  * Reads and judges exactly LENGTH bytes of PEM text, as of NOW. WITH_KEY: the certificate's

@@ -2,6 +2,7 @@
 /* Why a step could not be done; see fault.h. */
 #include "fault.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,4 +16,9 @@ int fault_set(struct fault *fault, enum cell_exit code, int number, const char *
 	(void)vsnprintf(fault->text, sizeof(fault->text), format, list);
 	va_end(list);
 	return -1;
+}
+
+bool fault_is_shortage(int number)
+{
+	return number == EMFILE || number == ENFILE || number == ENOMEM || number == ENOBUFS;
 }

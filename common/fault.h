@@ -3,6 +3,8 @@
 #ifndef CELL_FAULT_H
 #define CELL_FAULT_H
 
+#include <stdbool.h>
+
 #include "exit_code.h"
 
 struct fault {
@@ -14,5 +16,8 @@ struct fault {
 /* Fills FAULT; always -1, so that a function can return it. */
 int fault_set(struct fault *fault, enum cell_exit code, int number, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* True if errno NUMBER says that this process ran short: nothing was found out of what it asked. */
+bool fault_is_shortage(int number);
 
 #endif

@@ -65,6 +65,15 @@ static bool has_our_hooks(const struct netfilter_state *netfilter, const char *t
 	return found == sizeof(names) / sizeof(names[0]);
 }
 
+/* A listing could not be taken over (errno). Always -1. */
+static int not_read(const char *command, struct fault *fault)
+{
+	if (errno == ENOMEM)
+		return policy_fail_errno(fault, command, errno);
+	return fault_set(fault, CELL_UNSUPPORTED, 0, "cannot %s: the answer is not understood",
+			 command);
+}
+
 /*
  * A table with flags, dormant for one: it has every rule and no effect. It is not listed as a
  * whole, because the flags are what nftables 1.0.6 puts garbage into its JSON for; but what it
@@ -89,8 +98,7 @@ static int take_flags(const struct netfilter_table *ours, struct policy_state *s
 			bad = policy_fail_session(fault, command, &result);
 		else if (ruleset_listing_read(result.output, result.output_length, ours->name,
 					      &state->listing) != 0)
-			bad = fault_set(fault, CELL_UNSUPPORTED, 0,
-					"cannot %s: the answer is not understood", command);
+			bad = not_read(command, fault);
 		nft_result_release(&result);
 		return bad;
 	}
@@ -117,8 +125,7 @@ static int take_listing(const struct nft_result *listed, const struct netfilter_
 	bad |= ruleset_listing_read(listed->output, listed->output_length, ours->name,
 				    &state->listing);
 	if (bad != 0)
-		return fault_set(fault, CELL_UNSUPPORTED, 0,
-				 "cannot %s: the answer is not understood", command);
+		return not_read(command, fault);
 	state->listed = true;
 	return judge(state) == 0 ? 0 : policy_fail_errno(fault, command, ENOMEM);
 }

@@ -2,6 +2,7 @@
 /* Two runs' records side by side; see probe_compare.h. */
 #include "probe_compare.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,7 @@ int probe_records_parse(const char *text, size_t length, struct probe_records *r
 	const char *end = text + length;
 
 	memset(records, 0, sizeof(*records));
+	errno = 0; /* what finds no memory sets it, and says no more (json_loadb) */
 	records->lines = json_array();
 	records->items = calloc(RECORDS_MAX, sizeof(*records->items));
 	if (records->lines == NULL || records->items == NULL) {

@@ -42,8 +42,8 @@ struct probe_records {
 
 /*
  * Parses LENGTH bytes of cell-probe's records, a line each. 0, or -1 with records->fault: to stand
- * behind "cannot use FILE: ". No record at all, an error record or a target twice is a fault.
- * Release in either case.
+ * behind "cannot use FILE: ". No record at all, an error record or a target twice is a fault; errno
+ * is ENOMEM if only memory was short. Release in either case.
  */
 int probe_records_parse(const char *text, size_t length, struct probe_records *records);
 void probe_records_release(struct probe_records *records);

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "fault.h"
 #include "probe_result.h"
 
 #ifndef AF_MCTP /* musl 1.2.3 */
@@ -78,7 +79,7 @@ int probe_family_try(const char *name)
 
 		if (fd >= 0)
 			return 0;
-		if (probe_errno_is_trouble(errno))
+		if (fault_is_shortage(errno))
 			return errno;
 		/* A refusal says more than a type that the family does not have. */
 		if (probe_result_of_socket(found) != PROBE_DENIED)

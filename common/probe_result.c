@@ -37,11 +37,6 @@ int probe_expect_find(const char *name, size_t length)
 	return find(expects, sizeof(expects) / sizeof(expects[0]), name, length);
 }
 
-bool probe_errno_is_trouble(int number)
-{
-	return number == EMFILE || number == ENFILE || number == ENOMEM || number == ENOBUFS;
-}
-
 enum probe_result probe_result_of_socket(int number)
 {
 	return number == EPERM || number == EACCES ? PROBE_DENIED : PROBE_UNUSABLE;

@@ -35,12 +35,6 @@ const char *probe_expect_name(enum probe_expect expect);
 /* The expectation of that name; -1 if there is none. */
 int probe_expect_find(const char *name, size_t length);
 
-/*
- * True if errno NUMBER is our own trouble (descriptors, memory), so that nothing was found out
- * about the target.
- */
-bool probe_errno_is_trouble(int number);
-
 /* What a failed socket(2), or a failed call behind a door, means: denied or unusable. */
 enum probe_result probe_result_of_socket(int number);
 

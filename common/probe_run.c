@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fault.h"
+
 /* How often what is doubtful is tried again; ms between rounds, and for devices that count late. */
 enum { SETTLE_ROUNDS = 8, SETTLE_PAUSE = 3, SETTLE_WAIT = 15 };
 
@@ -162,7 +164,7 @@ static int find_trouble(const struct probe *probe)
 	for (size_t i = 0; i < probe->ways_count; i++) {
 		const struct probe_way *way = &probe->ways[i];
 
-		if (way->result == PROBE_OPEN || !probe_errno_is_trouble(way->number))
+		if (way->result == PROBE_OPEN || !fault_is_shortage(way->number))
 			continue;
 		errno = way->number;
 		return -1;

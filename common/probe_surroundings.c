@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "cleanup.h"
+#include "fault.h"
 #include "probe_netlink.h"
 #include "shared_file.h"
 
@@ -27,7 +28,7 @@ static int add_gateways(struct probe_values *values)
 
 	/* A cell may refuse netlink: then no gateway is known. */
 	if (count < 0)
-		return probe_errno_is_trouble(errno) ? -1 : 0;
+		return fault_is_shortage(errno) ? -1 : 0;
 	for (int i = 0; i < count; i++) {
 		char address[INET6_ADDRSTRLEN], shown[INET6_ADDRSTRLEN + 2];
 
@@ -49,7 +50,7 @@ static int add_devices(struct probe_values *values)
 	struct if_nameindex *devices = if_nameindex();
 
 	if (devices == NULL)
-		return probe_errno_is_trouble(errno) ? -1 : 0;
+		return fault_is_shortage(errno) ? -1 : 0;
 	for (const struct if_nameindex *device = devices; device->if_index != 0; device++) {
 		struct ifreq request = {.ifr_flags = 0};
 

@@ -69,6 +69,10 @@ static enum proxy_health read_certificate(int directory, const char *name, bool 
 	explicit_bzero(&file, sizeof(file)); /* it may have been the private key */
 	if (judged == CERTIFICATE_OK)
 		return PROXY_HEALTHY;
+	if (judged == CERTIFICATE_NO_MEMORY) {
+		errno = ENOMEM;
+		return say(answer, PROXY_UNKNOWN, "cannot read %s", name);
+	}
 	why = certificate_verdict_text(judged, certificate, now);
 	return say(answer, PROXY_UNHEALTHY, "%s cannot be used: %s", name,
 		   why != NULL ? why : "out of memory");

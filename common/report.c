@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -21,6 +22,7 @@ static struct {
 	json_t *fields;	   /* the tool's own fields, in order */
 	json_t *json_only; /* the keys among them that the text form leaves out */
 	char *answer, *body, *error_line;
+	void (*undo)(void); /* of report_before_exec */
 } report = {.tool = "cell"};
 
 /* Last resort, when not even a record can be made: no memory is needed. */
@@ -28,12 +30,19 @@ static noreturn void lost(const char *what)
 {
 	if (!report.quiet)
 		(void)fprintf(stderr, "%s: cannot %s: %s\n", report.tool, what, strerror(errno));
+	if (report.undo != NULL)
+		report.undo();
 	_exit(CELL_SYSTEM);
 }
 
 void report_begin(const char *tool)
 {
+	static char buffer[64 * 1024];
+
 	report.tool = tool;
+	/* Made here, not by the C library: where it finds no memory, stdout has none, and what is
+	 * said before an error could not be taken back. */
+	(void)setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	/* Else jansson reads /dev/urandom, which in a subject's image may be anything. */
 	json_object_seed(1);
 	/* O_PATH needs no file that an empty root lacks, and reads and writes on it are EBADF. */
@@ -112,6 +121,8 @@ static char *make_line(const char *format, va_list list, int number)
 static noreturn void end_with(enum cell_exit code, char *line, int number)
 {
 	report.error_line = line; /* stays reachable until the process is gone */
+	if (!report.json)
+		__fpurge(stdout);
 	if (!report.quiet)
 		(void)fprintf(stderr, "%s: %s\n", report.tool, line);
 	if (report.json)
@@ -231,8 +242,9 @@ void report_finish(enum cell_exit code)
 	report_close(code);
 }
 
-void report_before_exec(void)
+void report_before_exec(void (*undo)(void))
 {
+	report.undo = undo;
 	if (report.json)
 		print_record(CELL_OK, NULL, 0);
 	else
@@ -242,16 +254,18 @@ void report_before_exec(void)
 			errno = EIO;
 		lost("write to standard output");
 	}
+	report.undo = NULL;
 }
 
 void report_exec_failed(const char *program)
 {
-	enum cell_exit code = errno == ENOENT ? CELL_EXEC_NOT_FOUND : CELL_EXEC_UNUSABLE;
+	const int number = errno;
+	enum cell_exit code = number == ENOENT ? CELL_EXEC_NOT_FOUND : CELL_EXEC_UNUSABLE;
 	autofree char *line = text_to_line(program, strlen(program));
 
 	if (!report.quiet)
 		(void)fprintf(stderr, "%s: cannot run %s: %s\n", report.tool,
-			      line != NULL ? line : "the program", strerror(errno));
+			      line != NULL ? line : "the program", strerror(number));
 	exit(code);
 }
 

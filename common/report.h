@@ -64,9 +64,10 @@ noreturn void report_finish(enum cell_exit code);
 
 /*
  * Prints the record or the text of a step that is done, for tools that then become another
- * program, and flushes; 111 if output was lost. Behind it only warn and report_exec_failed.
+ * program, and flushes. If output was lost UNDO is called, and then it is 111. Behind it only warn
+ * and report_exec_failed.
  */
-void report_before_exec(void);
+void report_before_exec(void (*undo)(void));
 
 /* execvp failed for PROGRAM (errno): one line on stderr, then exit 126 or 127. */
 noreturn void report_exec_failed(const char *program);

@@ -2,6 +2,7 @@
 /* The form of a record; see report_record.h. */
 #include "report_record.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,13 +130,54 @@ json_t *report_error(enum cell_exit code, const char *message, int number)
 	return if_whole(error, result);
 }
 
+/* Text that grows; LOST once a piece found no memory. */
+struct growing {
+	char *text;
+	size_t length, size;
+	bool lost;
+};
+
+static int append(const char *piece, size_t length, void *data)
+{
+	struct growing *growing = data;
+
+	if (growing->length + length >= growing->size) {
+		size_t size = 2 * (growing->length + length) + 256;
+		char *text = growing->lost ? NULL : realloc(growing->text, size);
+
+		growing->lost = text == NULL;
+		if (growing->lost)
+			return -1;
+		growing->text = text;
+		growing->size = size;
+	}
+	memcpy(growing->text + growing->length, piece, length);
+	growing->length += length;
+	growing->text[growing->length] = '\0';
+	return 0;
+}
+
+char *report_record_text(const json_t *record)
+{
+	struct growing growing = {.text = NULL};
+	/* 15 digits: as many as a double holds of any decimal fraction, so 0.413 stays 0.413. */
+	int result = json_dump_callback(record, append, &growing,
+					JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	/* Jansson goes on behind a key that found no memory: its json_dumps would leave a hole. */
+	if (result == 0 && !growing.lost)
+		return growing.text;
+	free(growing.text);
+	errno = ENOMEM;
+	return NULL;
+}
+
 int report_print_record(FILE *stream, json_t *record)
 {
-	/* 15 digits: as many as a double holds of any decimal fraction, so 0.413 stays 0.413. */
-	int result = json_dumpf(record, stream, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	autofree char *line = report_record_text(record);
 
 	json_decref(record);
-	if (result != 0 || putc('\n', stream) == EOF || ferror(stream))
+	if (line == NULL || fputs(line, stream) == EOF || putc('\n', stream) == EOF)
 		return -1;
-	return 0;
+	return ferror(stream) ? -1 : 0;
 }

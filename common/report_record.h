@@ -17,6 +17,9 @@ json_t *report_new_record(enum cell_exit code);
 /* What goes into a record as "error" when CODE is a failure; no "errno" if NUMBER is 0. */
 json_t *report_error(enum cell_exit code, const char *message, int number);
 
+/* RECORD as one line, without a newline; the caller frees it. NULL with errno ENOMEM. */
+char *report_record_text(const json_t *record);
+
 /* Prints RECORD as one line on STREAM and releases it. 0, or -1 with errno. */
 int report_print_record(FILE *stream, json_t *record);
 

@@ -255,11 +255,14 @@ static void read_parameters(struct ruleset_listing *listing)
 int ruleset_listing_read(const char *json, size_t length, const char *table,
 			 struct ruleset_listing *listing)
 {
-	json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, NULL), *entry;
-	json_t *entries = json_object_get(root, "nftables");
+	json_t *root, *entries, *entry;
 	size_t i;
-	int bad = !json_is_array(entries);
+	int bad;
 
+	errno = 0; /* what finds no memory sets it, and says no more */
+	root = json_loadb(json, length, JSON_REJECT_DUPLICATES, NULL);
+	entries = json_object_get(root, "nftables");
+	bad = !json_is_array(entries);
 	memset(listing, 0, sizeof(*listing));
 	listing->read.table = table;
 	listing->read.log_group = RULESET_NO_LOG;
@@ -270,7 +273,7 @@ int ruleset_listing_read(const char *json, size_t length, const char *table,
 	json_decref(root);
 	if (bad || sort_blocks(listing) != 0) {
 		ruleset_listing_release(listing);
-		return errno = EBADMSG, -1;
+		return errno = errno == ENOMEM ? ENOMEM : EBADMSG, -1;
 	}
 	read_parameters(listing);
 	return 0;

@@ -58,6 +58,9 @@ static int judge(enum certificate_verdict verdict, const char *path, time_t now,
 
 	if (verdict == CERTIFICATE_OK)
 		return 0;
+	if (verdict == CERTIFICATE_NO_MEMORY)
+		return fault_set(fault, CELL_SYSTEM, ENOMEM, "cannot read %s/%s", path,
+				 STATE_AUTHORITY);
 	why = certificate_verdict_text(verdict, certificate, now);
 	return fault_set(fault, CELL_EVIDENCE, 0, "cannot use %s/%s: %s; --renew makes a new one",
 			 path, STATE_AUTHORITY, why != NULL ? why : "out of memory");

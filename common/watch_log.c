@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "report_record.h"
 
 /* A file that somebody was killed in the middle of: its last line must not swallow our first. */
 static int end_last_line(struct watch_log *log)
@@ -30,7 +31,7 @@ static int end_last_line(struct watch_log *log)
 int watch_log_open(struct watch_log *log, const char *path)
 {
 	struct stat status;
-	autoclose fd = path == NULL ? dup(STDOUT_FILENO)
+	autoclose fd = path == NULL ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 				    : open(path,
 					   O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
 						   O_NONBLOCK | O_NOCTTY,
@@ -118,7 +119,7 @@ static uint64_t bound_of(const struct watch_log *log, enum watch_log_share share
 enum watch_log_result watch_log_write(struct watch_log *log, enum watch_log_share share,
 				      int64_t now, json_t *record)
 {
-	autofree char *line = record == NULL ? NULL : json_dumps(record, JSON_COMPACT);
+	autofree char *line = record == NULL ? NULL : report_record_text(record);
 	size_t length;
 
 	json_decref(record);

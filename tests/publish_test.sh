@@ -577,6 +577,8 @@ test_record_is_written_before_the_program_runs() {
 	expect 111 in_ns "$net" sh -c "exec '$CELL_BIN/cell-publish' --state '$work/state' \
 		--dir '$work/dir' -- touch '$work/ran' >/dev/full"
 	assertFalse 'the program ran although the record was lost' "[ -e '$work/ran' ]"
+	assertFalse 'an address without a proxy' "[ -e '$work/dir/proxy-ipv4' ]"
+	assertTrue 'the certificate stays' "[ -e '$work/dir/mitmproxy-ca-cert.pem' ]"
 }
 
 test_program_that_cannot_run_withdraws_the_address() {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
 #include "hosts_lookup.h"
 #include "http_status.h"
 #include "https_url.h"
@@ -315,7 +316,7 @@ static void test_errno_has_its_meaning(void)
 	CHECK(probe_result_of_socket(EPERM) == PROBE_DENIED);
 	CHECK(probe_result_of_socket(EACCES) == PROBE_DENIED);
 	CHECK(probe_result_of_socket(EAFNOSUPPORT) == PROBE_UNUSABLE);
-	CHECK(probe_errno_is_trouble(EMFILE) && !probe_errno_is_trouble(EPERM));
+	CHECK(fault_is_shortage(EMFILE) && !fault_is_shortage(EPERM));
 }
 
 static void test_status_lines(void)
