@@ -155,12 +155,12 @@ uninstall:  ## remove exactly what install copied
 	$(Q)for f in $(PLACES); do rm -f "$(ROOT)/$${f#*:}"; done
 	$(Q)rm -rf $(ROOT)/share/cell
 
-# The whole suite with address, leak and undefined behaviour sanitizers, every tool dynamic.
+# The whole suite with address and undefined behaviour sanitizers, every tool dynamic.
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all -U_FORTIFY_SOURCE
 sanitized: $(TOOLS:%=$(B)/test/%) $(UNIT) $(CORPUS) $(HELPERS)
 	$(Q)install -m 0755 $(SCRIPTS:%=cmd/%) $(B)/test
-sanitize: test-build  ## the whole suite under address, leak and undefined behaviour sanitizers
+sanitize: test-build  ## the whole suite under address and undefined behaviour sanitizers, the C tests for leaks too
 	$(Q)mkdir -p build/sanitize
 	$(Q)clang -D_GNU_SOURCE $(WARN) -O1 -fPIE -c -o build/sanitize/leaks.o tests/leaks.c
 	$(Q)$(MAKE) B=build/sanitize CC=clang OPT='$(SANITIZE)' LDFLAGS=build/sanitize/leaks.o sanitized

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Linked into what `make sanitize` builds. At its end LeakSanitizer stops the process by ptrace and
- * reads /proc; where somebody traces already, or there is no /proc, it ends the process as if it
- * had leaked. Only there is it turned off.
+ * Linked into what `make sanitize` builds: LeakSanitizer judges the C tests, where every allocation
+ * is freed by whoever owns it. It does not judge the tools. A tool ends where it has its answer,
+ * holding what it made the answer of, and whether some local variable still points there is chance.
+ * (Nor could it: it ends a process that is traced, or has no /proc, as if it had leaked.)
  */
-#include <fcntl.h>
+#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The name is the sanitizer's (sanitizer/lsan_interface.h). */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
-	static const char untraced[] = "\nTracerPid:\t0\n";
-	char status[4096];
-	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, status, sizeof(status));
+	const char *end = strrchr(program_invocation_short_name, '_');
 
-	if (fd >= 0)
-		(void)close(fd);
-	return length <= 0 || memmem(status, (size_t)length, untraced, strlen(untraced)) == NULL;
+	return end == NULL || strcmp(end, "_test") != 0;
 }
