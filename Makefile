@@ -82,7 +82,8 @@ $(UNIT): $(B)/unit/%: $(B)/obj/tests/unit/%.o $(ARCHIVE)
 # build/fuzz/bin/X_fuzz.
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 CORPUS  := $(FUZZERS:%=$(B)/unit/%_corpus_test)
-$(CORPUS): $(B)/unit/%_corpus_test: $(B)/obj/tests/fuzz/%_fuzz.o $(B)/obj/tests/fuzz/corpus_once.o $(ARCHIVE)
+$(CORPUS): $(B)/unit/%_corpus_test: $(B)/obj/tests/fuzz/%_fuzz.o \
+		$(B)/obj/tests/fuzz/corpus_once.o $(ARCHIVE)
 	$(call link,-pie,$(LIBS_tests))
 $(FUZZERS:%=$(B)/bin/%_fuzz): $(B)/bin/%_fuzz: $(B)/obj/tests/fuzz/%_fuzz.o $(ARCHIVE)
 	$(call link,-fsanitize=fuzzer,$(LIBS_tests))
@@ -171,7 +172,8 @@ sanitize: test-build  ## the whole suite under address and undefined behaviour s
 FUZZ_SECONDS ?= 10
 fuzzers: $(FUZZERS:%=$(B)/bin/%_fuzz)
 fuzz:  ## each fuzzer for FUZZ_SECONDS (10); what it finds goes to build/fuzz
-	$(Q)$(MAKE) B=build/fuzz CC=clang OPT='$(SANITIZE) -fsanitize=fuzzer-no-link' CFLAGS=-Wno-error fuzzers
+	$(Q)$(MAKE) B=build/fuzz CC=clang OPT='$(SANITIZE) -fsanitize=fuzzer-no-link' CFLAGS=-Wno-error \
+		fuzzers
 	$(Q)printf '%s\n' $(FUZZERS) | xargs -P $$(nproc) -n 1 tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 COVERAGE := -O0 -g --coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -DCELL_COVERAGE

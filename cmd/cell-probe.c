@@ -181,7 +181,7 @@ static void gather_targets(char **operands, int count)
 	    probe_list_read(&list, probe_list_usual, strlen(probe_list_usual), &values, &fault) !=
 		    0)
 		die(CELL_USAGE, "%s", fault.reason);
-	if (list.count == 0)
+	if (request.targets != NULL && list.count == 0)
 		die(CELL_EVIDENCE, "cannot use %s: it holds no target", name_of(request.targets));
 }
 
