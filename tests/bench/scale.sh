@@ -113,12 +113,16 @@ trials() {
 	wait "$running" || :
 	spent=$((($(now) - began) / 1000000))
 	failures=$(($1 - $(grep -c '^0$' "$work/jobs" || :)))
-	sleep 0.5
+	# What was killed last has its time to be gone.
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.5
+		[ "$(things)" -gt "$before" ] || break
+	done
 	printf '  %5d trials %4d at once %3d failures %4d requests %5d.%03d s %5d ms a trial %6d KiB a trial  %d left\n' \
 		"$1" "$2" "$failures" "$(grep -c '^/trial-' "$work/requests")" $((spent / 1000)) $((spent % 1000)) \
 		$((spent / $1)) $(((first - lowest) / $2)) \
 		$(($(things) - before))
-	[ "$failures" -eq 0 ] || tail -n 3 "$work"/t*/run.log
+	[ "$failures" -eq 0 ] || jq -c .cause "$work"/t*/summary.json
 	rm -rf "$work"/t[0-9]*
 }
 

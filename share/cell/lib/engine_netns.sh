@@ -257,8 +257,10 @@ engine_stop() {
 	kill -TERM "$watch_pid" 2>/dev/null || :
 	wait "$watch_job" || :
 	read -r watch_status <"$run/watch.exit" || watch_status=111
-	[ "$watch_status" = 0 ] ||
-		end_trial void watch cell-watch "$watch_status" "$(head -n 1 "$state/watch.log")"
+	if [ "$watch_status" != 0 ]; then
+		message=$(head -n 1 "$state/watch.log")
+		end_trial void watch cell-watch "$watch_status" "${message:-cell-watch ended with $watch_status}"
+	fi
 	if [ -e "$run/proxy.exit" ]; then
 		end_trial void proxy mitmdump "$(cat "$run/proxy.exit")" 'the proxy ended while the subject ran'
 	else
