@@ -166,7 +166,7 @@ sanitize: test-build  ## the whole suite under address and undefined behaviour s
 	$(Q)clang -D_GNU_SOURCE $(WARN) -O1 -fPIE -c -o build/sanitize/leaks.o tests/leaks.c
 	$(Q)$(MAKE) B=build/sanitize CC=clang OPT='$(SANITIZE)' LDFLAGS=build/sanitize/leaks.o sanitized
 	$(Q)CELL_BIN=$(CURDIR)/build/sanitize/test CELL_TEST_BIN=$(CURDIR)/build/sanitize/test \
-		CELL_UNIT=build/sanitize/unit ASAN_OPTIONS=exitcode=86:detect_leaks=1 \
+		CELL_UNIT=build/sanitize/unit ASAN_OPTIONS=exitcode=86:detect_leaks=1:disable_coredump=0 \
 		UBSAN_OPTIONS=print_stacktrace=1 tests/run
 
 FUZZ_SECONDS ?= 10

@@ -8,7 +8,6 @@
 
 #include "arguments.h"
 #include "cleanup.h"
-#include "fault.h"
 #include "power_words.h"
 #include "privileges.h"
 #include "report.h"
@@ -62,8 +61,8 @@ static noreturn void die_unjudged(const char *subject, const struct process_faul
 	if (fault->number == 0)
 		die(CELL_EVIDENCE, "cannot judge %s: %s", subject, fault->reason);
 	errno = fault->number;
-	die_errno(fault_is_shortage(errno) ? CELL_SYSTEM : CELL_EVIDENCE, "cannot judge %s%s%s",
-		  subject, *fault->reason ? ": " : "", fault->reason);
+	die_errno(CELL_EVIDENCE, "cannot judge %s%s%s", subject, *fault->reason ? ": " : "",
+		  fault->reason);
 }
 
 /* Reads the text in FILE ("-": standard input) into POWER. */
