@@ -16,18 +16,26 @@
 #include "report.h"
 #include "settings.h"
 
-enum { OPT_EXPECT = ARGUMENTS_FIRST, OPT_TIMEOUT, OPT_TARGETS, OPT_DEFINE, OPT_COMPARE };
+enum {
+	OPT_EXPECT = ARGUMENTS_FIRST,
+	OPT_TIMEOUT,
+	OPT_TARGETS,
+	OPT_DEFINE,
+	OPT_DRY_RUN,
+	OPT_COMPARE
+};
 enum { INPUT_MAX = 4 * 1024 * 1024 };
 
 static const char usage[] =
 	"usage: cell-probe [--expect open|closed] [--timeout S] [--targets FILE]\n"
-	"                  [--define NAME=VALUE]... [TARGET...]\n"
+	"                  [--define NAME=VALUE]... [--dry-run] [TARGET...]\n"
 	"       cell-probe --compare BEFORE AFTER\n"
 	"Tries every TARGET at once and tells what came of it; without one, the usual ones.\n"
 	"  --expect open|closed   judge: all must be open, or all closed\n"
 	"  --timeout S            seconds for the whole run (2)\n"
 	"  --targets FILE         a list of targets, - for standard input\n"
 	"  --define NAME=VALUE    what the placeholder {NAME} stands for\n"
+	"  --dry-run              read the targets, try none\n"
 	"  --compare              judge the records of two runs, before and after the policy\n"
 	"  --json                 one record a target on standard output\n"
 	"  --quiet                nothing on standard error\n"
@@ -38,6 +46,7 @@ static const struct option options[] = {{"expect", required_argument, NULL, OPT_
 					{"timeout", required_argument, NULL, OPT_TIMEOUT},
 					{"targets", required_argument, NULL, OPT_TARGETS},
 					{"define", required_argument, NULL, OPT_DEFINE},
+					{"dry-run", no_argument, NULL, OPT_DRY_RUN},
 					{"compare", no_argument, NULL, OPT_COMPARE},
 					ARGUMENTS_COMMON};
 
@@ -45,7 +54,7 @@ static struct {
 	enum probe_expect expect;
 	int64_t timeout;
 	const char *targets;
-	bool compare;
+	bool dry_run, compare;
 } request = {.timeout = 2000000000};
 
 static struct probe_values values;
@@ -195,6 +204,11 @@ static noreturn void probe(char **operands, int count)
 	if (probe_surroundings(&values, settings.published, host, port) != 0)
 		die_errno(CELL_SYSTEM, "cannot look around");
 	gather_targets(operands, count);
+	if (request.dry_run) {
+		report_answer("ok: %zu targets, none tried", list.count);
+		report_json_field("targets", json_integer((json_int_t)list.count));
+		report_finish(CELL_OK);
+	}
 	for (size_t i = 0; i < list.count; i++)
 		if (probe_make_ways(&list.items[i], &settings) != 0)
 			die_errno(CELL_SYSTEM, "cannot probe");
@@ -228,6 +242,9 @@ int main(int argc, char **argv)
 		case OPT_DEFINE:
 			define(optarg);
 			break;
+		case OPT_DRY_RUN:
+			request.dry_run = true;
+			break;
 		case OPT_COMPARE:
 			request.compare = true;
 			break;
@@ -237,7 +254,7 @@ int main(int argc, char **argv)
 	if (!request.compare)
 		probe(argv + optind, count);
 	if (count != 2 || request.targets != NULL || request.expect != PROBE_EXPECT_NOTHING ||
-	    values.count > 0)
+	    request.dry_run || values.count > 0)
 		die(CELL_USAGE, "--compare takes two files, BEFORE and AFTER, and no other option");
 	compare(argv[optind], argv[optind + 1]);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# needs: root netns jq python3
+# needs: root netns jq python3 strace
 # cell-probe: its command line, its lists, its verdicts on what answers, refuses and is silent.
 . "$(dirname "$0")/lib/cell_test.sh"
 . "$top/tests/lib/probe_cell.sh"
@@ -54,6 +54,23 @@ test_wrong_use_is_100() {
 	CELL_PROXY_HOST=a..b expect_error 100 'CELL_PROXY_HOST "a..b" has an empty label' cell-probe loopback:
 	CELL_PROXY_PORT=0 expect_error 100 CELL_PROXY_PORT cell-probe loopback:
 	CELL_EGRESS_DIR='' expect_error 100 CELL_EGRESS_DIR cell-probe loopback:
+}
+
+test_dry_run_reads_the_targets_and_tries_none() {
+	calls='strace -f -qq -e trace=socket,connect -o'
+	# shellcheck disable=SC2086 # a command
+	expect 0 $calls "$work/tried" cell-probe --timeout 0.2 tcp://127.0.0.1:9 unix:/nowhere
+	assertContains "$(cat "$work/tried")" 'connect('
+	assertContains "$(cat "$work/tried")" '"/nowhere"'
+	# shellcheck disable=SC2086 # a command
+	expect 0 $calls "$work/dry" cell-probe --dry-run tcp://127.0.0.1:9 unix:/nowhere
+	assertEquals 'ok: 2 targets, none tried' "$out"
+	assertNotContains "$(cat "$work/dry")" connect
+	assertEquals 2 "$(cell-probe --json --dry-run tcp://127.0.0.1:9 unix:/nowhere | jq .targets)"
+	expect_error 100 'is of no known kind' cell-probe --dry-run loopback: gopher://127.0.0.1:70
+	printf 'loopback: shut\n' >"$work/list"
+	expect_error 103 'line 1' cell-probe --dry-run --targets "$work/list"
+	expect_error 100 '--compare takes two files' cell-probe --compare --dry-run one two
 }
 
 test_a_reason_is_said_once() {

@@ -7,6 +7,7 @@ complete -c cell-probe -l expect -x -a 'open closed' -d 'All must be open, or al
 complete -c cell-probe -l timeout -x -d 'Seconds for the whole run'
 complete -c cell-probe -l targets -r -F -d 'A list of targets, - for standard input'
 complete -c cell-probe -l define -x -a 'name= sibling= outside= resolver=' -d 'What a placeholder stands for'
+complete -c cell-probe -l dry-run -d 'Read the targets, try none'
 complete -c cell-probe -l compare -d 'Judge the records of two runs'
 complete -c cell-probe -l json -d 'One JSON object a target'
 complete -c cell-probe -l quiet -d 'Nothing on standard error'

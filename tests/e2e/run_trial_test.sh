@@ -239,10 +239,17 @@ test_wrong_command_lines_are_usage() {
 	expect 0 run_trial --version
 	for words in '' '--nosuch true' '--time 5 true' '-t x true' '-t 5 -t 6 true' '--timeout= true' \
 		'-e docker true' '--env =x true' '--env 1x true' '--timeout' '--quiet --quiet true' \
-		'--addon /nonexistent true' '--sweep true' '-E NOT_SET_ANYWHERE true'; do
+		'--addon /nonexistent true' '--sweep true' '-E NOT_SET_ANYWHERE true' '-t 0 true' \
+		'--setup-timeout 0.0 true' '--closed foo true' '--open tcp://1.2.3.4 true' \
+		'--subnet 10.0.0.0/31 true' '--subnet 10.0.0/8 true' '-u nosuchuser true' '-u 5:x true' \
+		'-u : true' '-C /nonexistent true'; do
 		# shellcheck disable=SC2086 # a list of words
 		expect_error 100 'run_trial: ' run_trial $words
 	done
+	mkdir "$work/gone"
+	# shellcheck disable=SC2016 # for the inner shell
+	expect 100 sh -c 'cd "$1" && rmdir "$1" && run_trial true' sh "$work/gone"
+	assertContains "$err" 'run_trial: the current directory is gone'
 	assertEquals '' "$(ls trials 2>/dev/null)"
 }
 

@@ -55,9 +55,16 @@ background() {
 	cell_pids="$cell_pids $pid"
 }
 
+# kill_own PID: kills it if it is this shell's child: one that has ended may have left its number to
+# somebody else's process.
+kill_own() {
+	grep -q "^PPid:[[:space:]]*$$\$" "/proc/$1/status" 2>/dev/null && kill -KILL "$1" 2>/dev/null
+	:
+}
+
 # end_process PID: ends a process that background started, and waits for it.
 end_process() {
-	kill -KILL "$1" 2>/dev/null
+	kill_own "$1"
 	wait "$1" 2>/dev/null
 	:
 }
@@ -145,7 +152,7 @@ oneTimeTearDown() {
 	[ -z "${cell_setting_up:-}" ] || cell_say_failed test_file_setup
 	cell_before=$__shunit_assertsFailed
 	command -v test_file_teardown >/dev/null && test_file_teardown
-	for cell_pid in $cell_pids; do kill -KILL "$cell_pid" 2>/dev/null; done
+	for cell_pid in $cell_pids; do kill_own "$cell_pid"; done
 	rm -rf "$work"
 	[ "$__shunit_assertsFailed" -eq "$cell_before" ] || cell_say_failed test_file_teardown
 	return 0

@@ -20,15 +20,18 @@ subnet_number() {
 
 address_text() { echo "$(($1 >> 24 & 255)).$(($1 >> 16 & 255)).$(($1 >> 8 & 255)).$(($1 & 255))"; }
 
+# subnet_read: --subnet as $subnet_bits and $subnet_base.
+subnet_read() {
+	subnet_bits=${opt_subnet#*/}
+	case $subnet_bits in '' | *[!0-9]* | ???*) return 1 ;; esac
+	subnet_number "${opt_subnet%/*}" && [ "$subnet_bits" -le 30 ] && [ "$subnet_bits" -ge 8 ] || return 1
+	subnet_base=$((subnet_result >> (32 - subnet_bits) << (32 - subnet_bits)))
+}
+
 # The interface's name is the lock: "ip link add cellN" is atomic, and the kernel frees the name
 # together with the namespace. N counts /30 networks in --subnet.
 engine_network() {
-	subnet_bits=${opt_subnet#*/}
-	case $subnet_bits in '' | *[!0-9]* | ???*) subnet_bits=99 ;; esac
-	if ! subnet_number "${opt_subnet%/*}" || [ "$subnet_bits" -gt 30 ] || [ "$subnet_bits" -lt 8 ]; then
-		not_started network run_trial 100 "--subnet $opt_subnet is not an IPv4 network with a prefix of 8 to 30"
-	fi
-	subnet_base=$((subnet_result >> (32 - subnet_bits) << (32 - subnet_bits)))
+	subnet_read
 	cells=$((1 << (30 - subnet_bits)))
 	cell_number=$((0x$CELL_TRIAL % cells))
 	tries=0
@@ -83,26 +86,29 @@ engine_far_end() {
 		sh "$v6::2/64" "$run/v6" "$run/sys"
 }
 
-# Users that no other process has: the number follows the cell's, which nobody else holds.
-engine_users() {
-	proxy_uid=$((2000100000 + cell_number))
-	subject_gid=
-	case $opt_user in
-	'') subject_uid=$((2000000000 + cell_number)) ;;
-	*:*) subject_uid=${opt_user%%:*} subject_gid=${opt_user#*:} ;;
-	*) subject_uid=$opt_user ;;
-	esac
+# user_read: --user as $subject_uid and $subject_gid, both empty without it; 1 with $user_fault.
+user_read() {
+	subject_uid=${opt_user%%:*} subject_gid=
+	case $opt_user in *:*) subject_gid=${opt_user#*:} ;; esac
 	case $subject_uid in
 	*[!0-9]*)
+		user_fault="there is no user $opt_user"
 		subject_gid=${subject_gid:-$(id -g -- "$subject_uid" 2>/dev/null || :)}
-		subject_uid=$(id -u -- "$subject_uid" 2>/dev/null) ||
-			not_started user run_trial 100 "there is no user $opt_user"
+		subject_uid=$(id -u -- "$subject_uid" 2>/dev/null) || return 1
 		;;
 	esac
 	subject_gid=${subject_gid:-$subject_uid}
-	case $subject_gid in
-	*[!0-9]*) not_started user run_trial 100 "the group of --user $opt_user is not a number" ;;
-	esac
+	user_fault="--user $opt_user is not a user, UID or UID:GID"
+	case $subject_gid in *[!0-9]*) return 1 ;; esac
+	[ -z "$opt_user" ] || [ -n "$subject_uid" ]
+}
+
+# Users that no other process has: the number follows the cell's, which nobody else holds.
+engine_users() {
+	proxy_uid=$((2000100000 + cell_number))
+	user_read || not_started user run_trial 100 "$user_fault"
+	subject_uid=${subject_uid:-$((2000000000 + cell_number))}
+	subject_gid=${subject_gid:-$subject_uid}
 	subject_user=${opt_user:-$subject_uid}
 	[ -n "$opt_user" ] || [ -z "$(find /proc -maxdepth 1 -uid "$subject_uid" -name '[0-9]*' 2>/dev/null)" ] ||
 		not_started user run_trial 125 "uid $subject_uid has processes already"

@@ -66,6 +66,11 @@ need_seconds() {
 	case $2 in
 	'' | . | *[!0-9.]* | *.*.* | .* | *.) usage_error "--$1 $2 is not a number of seconds" ;;
 	esac
+	case $1$2 in
+	grace*) ;; # 0: killed at once
+	*[1-9]*) ;;
+	*) usage_error "--$1 $2 leaves no time at all" ;;
+	esac
 	[ "${#2}" -le 12 ] || usage_error "--$1 $2 is not a number of seconds"
 }
 
