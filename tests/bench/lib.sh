@@ -4,8 +4,8 @@
 # which times commands in turn. A line is: label, median (quartiles), peak memory, ratio to the first.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-: "${CELL_BIN:=$top/build/bin}"
-PATH=$CELL_BIN:$top/build/bench:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+: "${CELL_BIN:=$top/build/bin}" "${BENCH_BIN:=$top/build/bench}"
+PATH=$CELL_BIN:$BENCH_BIN:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH top CELL_BIN
 : "${BENCH_ROUNDS:=40}"
 

@@ -476,6 +476,13 @@ test_subnet_that_clashes_with_a_route_is_refused() {
 	assertContains "$(field .proxy.address)" 198.19.4.
 }
 
+# A request for the proxy's link address that is answered late would be a proxy out of reach.
+test_both_ends_know_each_others_link_address_for_good() {
+	expect 0 trial -o "$out_dir" -- ip neighbour show nud permanent
+	assertContains "$out" "$(field .proxy.address) dev eth0 lladdr"
+	assertContains "$out" '::1 dev eth0 lladdr'
+}
+
 test_many_at_once() {
 	parallel=${CELL_TEST_TRIALS:-6}
 	[ -z "${CELL_TEST_LONG:-}" ] || parallel=30

@@ -28,6 +28,10 @@ subnet_read() {
 	subnet_base=$((subnet_result >> (32 - subnet_bits) << (32 - subnet_bits)))
 }
 
+# The two ends know each other's link addresses for good, the same on every pair, since each is a
+# link of its own: nothing is asked and nothing runs out, on a machine out of breath either.
+near_link=02:00:00:00:00:01 far_link=02:00:00:00:00:02
+
 # The interface's name is the lock: "ip link add cellN" is atomic, and the kernel frees the name
 # together with the namespace. N counts /30 networks in --subnet.
 engine_network() {
@@ -38,8 +42,8 @@ engine_network() {
 	while :; do
 		near=$(address_text $((subnet_base + 4 * cell_number + 1)))
 		far=$(address_text $((subnet_base + 4 * cell_number + 2)))
-		ip link add "cell$cell_number" type veth peer name eth0 netns "$run/netns" \
-			2>"$state/stderr" && break
+		ip link add "cell$cell_number" address "$near_link" type veth \
+			peer name eth0 address "$far_link" netns "$run/netns" 2>"$state/stderr" && break
 		grep -q 'File exists' "$state/stderr" ||
 			not_started network ip 111 "cannot make a veth pair: $(head -n 1 "$state/stderr")"
 		tries=$((tries + 1))
@@ -58,12 +62,15 @@ engine_network() {
 	END
 	v6=$(printf 'fd63:656c:6c00:%x' "$cell_number")
 	{
-		printf '%s\n' "address add $near/30 dev cell$cell_number" "link set cell$cell_number up" |
+		printf '%s\n' "address add $near/30 dev cell$cell_number" "link set cell$cell_number up" \
+			"neighbour replace $far lladdr $far_link dev cell$cell_number nud permanent" |
 			ip -batch - && engine_far_end
 	} 2>"$state/stderr" ||
 		not_started network ip 111 "cannot set up the veth pair: $(head -n 1 "$state/stderr")"
 	# IPv6 only so that its way out can be shown open before the policy; nodad: at once.
-	[ -e "$run/v6" ] && ip -6 address add "$v6::1/64" dev "cell$cell_number" nodad 2>/dev/null || v6=
+	[ -e "$run/v6" ] && printf '%s\n' "address add $v6::1/64 dev cell$cell_number nodad" \
+		"neighbour replace $v6::2 lladdr $far_link dev cell$cell_number nud permanent" |
+		ip -6 -batch - 2>/dev/null || v6=
 	proxy_address=$near
 	engine_users
 }
@@ -72,7 +79,8 @@ engine_network() {
 # Ping sockets for everybody, as container engines do it: else ICMP could not be shown open.
 # A packet that waits for a neighbour keeps its socket, and with it the namespace: 3 s by default.
 engine_far_end() {
-	printf '%s\n' 'link set lo up' "address add $far/30 dev eth0" 'link set eth0 up' |
+	printf '%s\n' 'link set lo up' "address add $far/30 dev eth0" 'link set eth0 up' \
+		"neighbour replace $near lladdr $near_link dev eth0 nud permanent" |
 		in_netns sh -c 'ip -batch - || exit
 		echo "0 2147483647" >/proc/sys/net/ipv4/ping_group_range
 		for family in ipv4 ipv6; do
@@ -82,8 +90,10 @@ engine_far_end() {
 		# Mounted in here, /sys shows these interfaces, not those of the machine and their traffic.
 		mkdir -m 0755 "$3"
 		mount -t sysfs -o ro,nosuid,nodev,noexec cell-sys "$3" 2>/dev/null || rmdir "$3"
-		! ip -6 address add "$1" dev eth0 nodad 2>/dev/null || : >"$2"' \
-		sh "$v6::2/64" "$run/v6" "$run/sys"
+		printf "%s\n" "address add $1::2/64 dev eth0 nodad" \
+			"neighbour replace $1::1 lladdr $4 dev eth0 nud permanent" |
+			ip -6 -batch - 2>/dev/null && : >"$2" || :' \
+		sh "$v6" "$run/v6" "$run/sys" "$near_link"
 }
 
 # user_read: --user as $subject_uid and $subject_gid, both empty without it; 1 with $user_fault.
