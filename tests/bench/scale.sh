@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How many cells at once: the seal alone in N namespaces, and whole trials with their proxies.
-# environment: BENCH_SEALS (default "1 16 128 512"), BENCH_TRIALS (default "1 16 64"; all of them at
+# environment: BENCH_SEALS (default "1 16 128 512"), BENCH_TRIALS (default "1 16 128"; all of them at
 #              once), BENCH_BATCH and BENCH_BATCH_AT_ONCE (default 512 and 128; 0: none)
 . "$(dirname "$0")/lib.sh"
-: "${BENCH_SEALS:=1 16 128 512}" "${BENCH_TRIALS:=1 16 64}"
+: "${BENCH_SEALS:=1 16 128 512}" "${BENCH_TRIALS:=1 16 128}"
 : "${BENCH_BATCH:=512}" "${BENCH_BATCH_AT_ONCE:=128}"
 now() { date +%s%N; }
 free_kib() { sed -n 's/^MemAvailable: *\([0-9]*\).*/\1/p' /proc/meminfo; }
