@@ -5,20 +5,8 @@
 . "$(dirname "$0")/../lib/cell_test.sh"
 . "$(dirname "$0")/../lib/trial_world.sh"
 
-test_file_setup() {
-	world_start
-	count=0
-	mark=98765.$$ # seconds that only this run's subjects sleep
-	chmod 0711 "$work" # the subject and the proxy are users of their own
-	mkdir "$work/task"
-	chmod 0777 "$work/task"
-	cd "$work/task" || exit 1
-}
-test_setup() {
-	count=$((count + 1))
-	out_dir=$work/trial-$count
-	trial_bin=
-}
+test_file_setup() { task_start 98765; }
+test_setup() { task_next; }
 
 # nothing_left MARK: no process of the trial with that id, no interface, a second later.
 nothing_left() {

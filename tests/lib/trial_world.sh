@@ -26,6 +26,25 @@ world_start() {
 	wait_for 10 grep -q ready "$work/world.out"
 }
 
+# task_start SECONDS: the world, and a work directory to be in that subjects can write. $mark: so long
+# only this run's subjects sleep.
+task_start() {
+	world_start
+	count=0
+	mark=$1.$$
+	chmod 0711 "$work" # the subject and the proxy are users of their own
+	mkdir "$work/task"
+	chmod 0777 "$work/task"
+	cd "$work/task" || exit 1
+}
+
+# task_next: a new $out_dir, and the tools as they are.
+task_next() {
+	count=$((count + 1))
+	out_dir=$work/trial-$count
+	trial_bin=
+}
+
 # trial ARG...: run_trial in the caller's namespace, with origin.test in its hosts file.
 trial() {
 	in_ns "$caller" unshare --mount sh -c 'mount --bind "$1" /etc/hosts; shift; exec "$@"' sh \
