@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cell_test.sh itself: a file whose set-up fails is red, and none of its tests is run.
+# needs: root setpriv unshare
+# cell_test.sh itself: a file whose set-up fails is red, and none of its tests is run. And run: a tree
+# that only its owner can come to is tested.
 . "$(dirname "$0")/lib/cell_test.sh"
 
 # file LINE...: a test file of these lines; what it counts is in $work/results, what it says in $out, $err.
@@ -65,6 +67,38 @@ test_commands_that_fail_in_a_test_do_not_end_it() {
 	file 'test_file_setup() { :; }' 'test_goes_on() { false; assertTrue true; }'
 	assertEquals "$out $err" 0 "$status"
 	assertEquals 'pass test_goes_on ' "$(cat "$work/results")"
+}
+
+# as_nobody COMMAND...
+as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+
+test_tree_below_a_private_directory_is_tested() {
+	tree=$work/private/tree
+	mkdir -p "$tree/tests/lib" "$tree/share/cell/lib"
+	cp "$top/tests/run" "$tree/tests/"
+	cp "$top/tests/lib/cell_test.sh" "$tree/tests/lib/"
+	cp "$top/share/cell/lib/packages.sh" "$tree/share/cell/lib/"
+	cp "$top/Makefile" "$tree/"
+	chmod 0755 "$work" "$tree/tests/run"
+	chmod -R go+rX "$tree"
+	# shellcheck disable=SC2016 # for the file
+	printf '%s\n' '#!/bin/sh' '. "$(dirname "$0")/lib/cell_test.sh"' \
+		'as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }' \
+		'test_reach() { expect 0 as_nobody cat "$top/Makefile" "$CELL_BIN/x"; }' \
+		'. "$CELL_TEST_SHUNIT2"' >"$tree/tests/reach_test.sh"
+	mkdir -m 0755 "$tree/bin"
+	: >"$tree/bin/x"
+	chmod 0755 "$tree/tests/reach_test.sh"
+	expect 0 as_nobody cat "$tree/Makefile"
+	chmod 0700 "$work/private"
+	expect 1 as_nobody cat "$tree/Makefile"
+	set -- env TMPDIR="$work" CELL_TEST_NO_INSTALL=1 CELL_BIN="$tree/bin" CELL_UNIT=none "$tree/tests/run"
+	expect 0 "$@"
+	assertContains "$out" '1 passed, 0 failed, 0 skipped'
+	# Its very files: there is no other way to those.
+	chmod 0700 "$tree/tests/run"
+	expect 1 timeout 60 "$@"
+	assertContains "$err" 'others cannot read the files of this tree'
 }
 
 . "$CELL_TEST_SHUNIT2"
