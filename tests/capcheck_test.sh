@@ -204,14 +204,7 @@ test_a_missing_process_is_evidence() {
 }
 
 test_a_zombie_is_evidence() {
-	background python3 -c '
-import os, time
-child = os.fork() or os._exit(0)
-print(child, flush=True)
-time.sleep(300)' >"$work/zombie"
-	wait_for 10 test -s "$work/zombie"
-	zombie=$(cat "$work/zombie")
-	wait_for 10 grep -q 'State:.Z' "/proc/$zombie/status"
+	zombie_new
 	expect_error 103 "process $zombie: it has ended" cell-capcheck --pid "$zombie"
 	end_process "$pid"
 }

@@ -162,14 +162,7 @@ test_a_missing_process_is_evidence() {
 }
 
 test_a_zombie_is_evidence() {
-	background python3 -c 'import os, time
-child = os.fork()
-if child == 0: os._exit(0)
-print(child, flush=True)
-time.sleep(300)' >"$work/zombie"
-	wait_for 10 test -s "$work/zombie"
-	zombie=$(cat "$work/zombie")
-	wait_for 10 grep -q 'State:.Z' "/proc/$zombie/status"
+	zombie_new
 	expect_error 103 "process $zombie: it has ended" cell-nsid --pid "$zombie"
 	expect_error 103 "of $zombie: it has ended" cell-nsid --same "$one" "$zombie"
 	end_process "$pid"

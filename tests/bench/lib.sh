@@ -44,3 +44,15 @@ join() {
 	inside "$1" sh -c "ip link set eth0 up && ip address add 10.77.0.$2/32 dev eth0 &&
 		ip route add 10.77.0.2/32 dev eth0"
 }
+
+# proxy_beyond: this namespace's eth0, 198.18.0.2, leads to the published proxy, 198.18.0.1 in $world.
+proxy_beyond() {
+	mkdir "$work/egress"
+	echo 198.18.0.1 >"$work/egress/proxy-ipv4"
+	export CELL_EGRESS_DIR="$work/egress"
+	hold && world=$pid
+	ip link add eth0 type veth peer name far netns "$world"
+	ip address add 198.18.0.2/30 dev eth0
+	ip link set eth0 up
+	inside "$world" sh -c 'ip address add 198.18.0.1/30 dev far && ip link set far up'
+}

@@ -3,16 +3,7 @@
 # A list of probes, all at once, against the script that people write: curl, dig and nc, in turn.
 . "$(dirname "$0")/lib.sh"
 
-mkdir "$work/egress"
-echo 198.18.0.1 >"$work/egress/proxy-ipv4"
-export CELL_EGRESS_DIR="$work/egress"
-unshare -n sleep 1000 &
-far=$!
-sleep 0.2
-ip link add eth0 type veth peer name far netns "$far"
-ip address add 198.18.0.2/30 dev eth0
-ip link set eth0 up
-nsenter -n -t "$far" sh -c 'ip address add 198.18.0.1/30 dev far; ip link set far up'
+proxy_beyond
 
 cat >"$work/script" <<'EOS'
 #!/bin/sh
@@ -38,7 +29,7 @@ title 'Probe: eight ways, all refused by the policy'
 alternate -n "$BENCH_ROUNDS" 'cell-probe, all at once' "$work/ours" :: \
 	'nc, dig, curl, in turn' "$work/script"
 nft delete table inet cell_egress
-nsenter -n -t "$far" nft 'table inet silent { chain in { type filter hook input priority 0; policy drop; }; }'
+nsenter -n -t "$world" nft 'table inet silent { chain in { type filter hook input priority 0; policy drop; }; }'
 title 'Probe: the same eight, and nobody answers'
 alternate -n 5 'cell-probe, all at once' "$work/ours" :: 'nc, dig, curl, in turn' "$work/script"
-kill "$far"
+kill "$world"

@@ -1,20 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The whole seal, gate + pin + policy + both gates again, as a tree of processes: ours against a
-# shell chain of the kind that people write, and against the bare starts it is made of.
+# shell chain of the kind that people write, against the least that it could be, and bare starts.
 . "$(dirname "$0")/lib.sh"
 
-mkdir "$work/egress"
-echo 198.18.0.1 >"$work/egress/proxy-ipv4"
-export CELL_EGRESS_DIR="$work/egress"
+proxy_beyond
 printf '127.0.0.1 localhost\n' >"$work/hosts"
-unshare -n sleep 1000 &
-far=$!
-sleep 0.2
-ip link add eth0 type veth peer name far netns "$far"
-ip address add 198.18.0.2/30 dev eth0
-ip link set eth0 up
-ip address add 198.18.1.1/32 dev lo
 pid=$$
 
 cat >"$work/ours" <<EOS
@@ -82,7 +73,7 @@ alternate -n "$BENCH_ROUNDS" -r "$work/fresh" \
 	'cell tools' "$work/ours" :: \
 	'shell chain (sed, readlink, awk, nft)' "$work/chain" :: \
 	'the six starts alone' "$work/starts"
-kill "$far"
+kill "$world"
 
 title 'Size and memory of each tool: bytes on disk, peak KiB of --version'
 for tool in "$CELL_BIN"/cell-*; do

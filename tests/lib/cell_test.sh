@@ -69,6 +69,18 @@ end_process() {
 	:
 }
 
+# zombie_new: $zombie has ended, and its parent, $pid, does not wait for it.
+zombie_new() {
+	background python3 -c '
+import os, time
+child = os.fork() or os._exit(0)
+print(child, flush=True)
+time.sleep(300)' >"$work/zombie"
+	wait_for 10 test -s "$work/zombie"
+	zombie=$(cat "$work/zombie")
+	wait_for 10 grep -q 'State:.Z' "/proc/$zombie/status"
+}
+
 # wait_for SECONDS COMMAND...: until COMMAND succeeds; 1 if it never does.
 wait_for() {
 	wait_end=$(($(date +%s) + $1))
