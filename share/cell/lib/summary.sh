@@ -175,7 +175,7 @@ summary_make() {
 		--arg version "$(version)" --arg kernel "$summary_kernel" \
 		--arg nftables "$summary_nftables" --arg mitmproxy "$summary_mitmproxy" \
 		--arg captured "$([ -n "$opt_interactive" ] || echo 1)" \
-		--arg host "${CELL_PROXY_HOST:-cell-proxy}" --argjson port "${CELL_PROXY_PORT:-8080}" \
+		--arg host "$CELL_PROXY_HOST" --argjson port "$CELL_PROXY_PORT" \
 		--argjson requests "$summary_requests" --argjson blocked "$summary_blocked" \
 		--argjson tunnels "$summary_tunnels" \
 		--argjson allowed "$summary_allowed" --argjson failed "$summary_failed" \

@@ -12,8 +12,6 @@ set -eu
 . "$cell_share/lib/engine_$opt_engine.sh"
 . "$cell_share/lib/subject.sh"
 
-: "${CELL_PROXY_HOST:=cell-proxy}" "${CELL_PROXY_PORT:=8080}" "${CELL_LOG_GROUP:=5}"
-export CELL_PROXY_HOST CELL_PROXY_PORT CELL_LOG_GROUP
 umask 022
 trap : PIPE
 # A step that fails without having said how is our own trouble, never an answer.

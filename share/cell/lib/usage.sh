@@ -3,7 +3,6 @@
 # What is known to be wrong before anything is made: a usage error, not a trial that did not start.
 
 usage_check() {
-	: "${CELL_PROXY_HOST:=cell-proxy}" "${CELL_PROXY_PORT:=8080}"
 	[ -d "${PWD:-/gone}" ] || usage_error 'the current directory is gone'
 	# Read, not tried: a target may be a socket or a call of the caller's own.
 	usage_targets closed "$opt_closed"
@@ -23,7 +22,7 @@ usage_targets() {
 		http://*) usage_target=http+proxy://$CELL_PROXY_HOST:$CELL_PROXY_PORT/$usage_target ;;
 		esac
 		usage_words=$("$cell_bin/cell-probe" --dry-run -- "$usage_target" 2>&1) ||
-			usage_error "--$1 ${usage_words#cell-probe: }"
+			usage_error "--$1 ${usage_words##*cell-probe: }"
 	done <<-END
 		$2
 	END
