@@ -147,8 +147,8 @@ enum certificate_verdict certificate_read(const char *text, size_t length, bool 
 	enum certificate_verdict verdict;
 
 	memset(certificate, 0, sizeof(*certificate));
-	errno = 0; /* what finds no memory sets it; the library has other words for it in each place
-		    */
+	/* What finds no memory sets it; the library has other words for it in each place. */
+	errno = 0;
 	verdict = read_one(text, length, &x509);
 	if (x509 != NULL && !describe(x509, certificate))
 		verdict = CERTIFICATE_MALFORMED;

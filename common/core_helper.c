@@ -22,7 +22,6 @@ static bool cores_are_files(void)
 int core_helper_refuse(void)
 {
 	const struct rlimit one = {1, 1};
-
 	struct rlimit now;
 
 	if (cores_are_files() || setrlimit(RLIMIT_CORE, &one) == 0)

@@ -54,6 +54,7 @@ static json_t *namespace_string(const char *kind, const struct namespace_id *id)
 	namespace_format(kind, id, text);
 	return json_string(text);
 }
+
 /* Power by ownership: null, or the user namespace, its owner, and how that comes about. */
 static json_t *ownership_object(const struct process_power *power)
 {
@@ -67,14 +68,12 @@ static json_t *ownership_object(const struct process_power *power)
 static json_t *sets_object(const struct process_power *power)
 {
 	json_t *sets = json_object();
+	int bad = 0;
 
 	for (int set = 0; set < PROCESS_SETS; set++)
-		if (json_object_set_new(sets, process_set_names[set],
-					report_mask(power->sets[set])) != 0) {
-			json_decref(sets);
-			return NULL;
-		}
-	return sets;
+		bad |= json_object_set_new(sets, process_set_names[set],
+					   report_mask(power->sets[set]));
+	return report_whole(sets, bad);
 }
 
 /* The user namespace that owns the network namespace; it can be seen only from inside or below. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_record.h"
+
 /* Ordered: the worst verdict of a run is its answer. */
 enum judgement { NOT_JUDGED, AS_EXPECTED, UNPROVEN, NOT_AS_EXPECTED };
 
@@ -104,10 +106,7 @@ json_t *probe_comparison_counts(const struct probe_comparison *comparison)
 					   json_integer((json_int_t)comparison->counts[i]));
 	bad |= json_object_set_new(counts, "unusable",
 				   json_integer((json_int_t)comparison->unusable));
-	if (bad == 0)
-		return counts;
-	json_decref(counts);
-	return NULL;
+	return report_whole(counts, bad);
 }
 
 static double milliseconds(const struct probe_way *way)

@@ -96,8 +96,7 @@ static json_t *environment_value(const char *name)
 	return value == NULL ? json_null() : report_string(value);
 }
 
-/* OBJECT if RESULT says that every field is in it; else NULL. */
-static json_t *if_whole(json_t *object, int result)
+json_t *report_whole(json_t *object, int result)
 {
 	if (result == 0)
 		return object;
@@ -109,14 +108,14 @@ json_t *report_new_record(enum cell_exit code)
 {
 	json_t *record = json_object();
 
-	return if_whole(record, put(record, "tool", json_string(report_tool())) |
-					put(record, "format", json_integer(1)) |
-					put(record, "version", json_string(CELL_VERSION)) |
-					put(record, "time", time_now()) |
-					put(record, "ok", json_boolean(code == CELL_OK)) |
-					put(record, "exit", json_integer(code)) |
-					put(record, "trial", environment_value("CELL_TRIAL")) |
-					put(record, "step", environment_value("CELL_STEP")));
+	return report_whole(record, put(record, "tool", json_string(report_tool())) |
+					    put(record, "format", json_integer(1)) |
+					    put(record, "version", json_string(CELL_VERSION)) |
+					    put(record, "time", time_now()) |
+					    put(record, "ok", json_boolean(code == CELL_OK)) |
+					    put(record, "exit", json_integer(code)) |
+					    put(record, "trial", environment_value("CELL_TRIAL")) |
+					    put(record, "step", environment_value("CELL_STEP")));
 }
 
 json_t *report_error(enum cell_exit code, const char *message, int number)
@@ -127,7 +126,7 @@ json_t *report_error(enum cell_exit code, const char *message, int number)
 
 	if (number != 0)
 		result |= put(error, "errno", json_integer(number));
-	return if_whole(error, result);
+	return report_whole(error, result);
 }
 
 /* Text that grows; LOST once a piece found no memory. */

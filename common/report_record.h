@@ -23,6 +23,12 @@ char *report_record_text(const json_t *record);
 /* Prints RECORD as one line on STREAM and releases it. 0, or -1 with errno. */
 int report_print_record(FILE *stream, json_t *record);
 
+/*
+ * OBJECT if RESULT, what jansson's functions that filled it answered in all, is 0; else some of it
+ * is missing: NULL, and OBJECT is released.
+ */
+json_t *report_whole(json_t *object, int result);
+
 /* Values. What is not UTF-8 becomes \xHH (see text.h). */
 json_t *report_string(const char *text);
 json_t *report_bytes(const void *bytes, size_t length);

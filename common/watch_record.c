@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "netfilter_names.h"
 #include "refused_packet.h"
+#include "report_record.h"
 #include "text.h"
 
 /* json_object_set_new refuses a NULL value by itself. */
@@ -18,15 +19,6 @@ static json_t *make_text(const char *text)
 	autofree char *line = text == NULL ? NULL : text_to_utf8(text, strlen(text));
 
 	return text == NULL ? json_null() : json_string(line);
-}
-
-/* OBJECT if RESULT says that every field is in it; else NULL. */
-static json_t *if_whole(json_t *object, int result)
-{
-	if (result == 0)
-		return object;
-	json_decref(object);
-	return NULL;
 }
 
 /* A named number, or the number itself as text where it has no common name. */
@@ -57,7 +49,7 @@ static json_t *make_counts(const uint64_t *counter, uint64_t received, uint64_t 
 	uint64_t total = counter != NULL && *counter > received ? *counter : received;
 	json_int_t lost = (json_int_t)(total - recorded);
 
-	return if_whole(
+	return report_whole(
 		counts,
 		put(counts, "total",
 		    counter != NULL ? json_integer((json_int_t)total) : json_null()) |
@@ -82,7 +74,7 @@ static json_t *make_classes(const struct watch_tally *tally)
 			    make_counts(counted && tally->has_counters ? &tally->counter[i] : NULL,
 					tally->received[i], tally->recorded[i]));
 	}
-	return if_whole(classes, result);
+	return report_whole(classes, result);
 }
 
 json_t *watch_record_tally(const struct watch_tally *tally)
@@ -97,8 +89,8 @@ json_t *watch_record_tally(const struct watch_tally *tally)
 		received += tally->received[i];
 		recorded += tally->recorded[i];
 	}
-	return if_whole(fields,
-			put(fields, "packets",
+	return report_whole(
+		fields, put(fields, "packets",
 			    make_counts(tally->has_counters ? &total : NULL, received, recorded)) |
 				put(fields, "classes", make_classes(tally)) |
 				put(fields, "changes",
@@ -168,7 +160,7 @@ json_t *watch_record_packet(const struct watch_entry *entry, const char *device)
 		result |= put(fields, "fragment", json_true());
 	if (packet.cut)
 		result |= put(fields, "cut", json_true());
-	return if_whole(fields, result);
+	return report_whole(fields, result);
 }
 
 static json_t *make_kinds(const struct watch_change *change)
@@ -187,7 +179,7 @@ static json_t *make_kinds(const struct watch_change *change)
 	}
 	if (others > 0)
 		result |= put(kinds, "other", json_integer(others));
-	return if_whole(kinds, result);
+	return report_whole(kinds, result);
 }
 
 static json_t *make_tables(const struct watch_change *change)
@@ -222,5 +214,5 @@ json_t *watch_record_change(const struct watch_change *change, uint32_t missed)
 
 	if (missed > 0)
 		result |= put(fields, "missed", json_integer(missed));
-	return if_whole(fields, result);
+	return report_whole(fields, result);
 }

@@ -85,10 +85,8 @@ static json_t *make_start(const struct watch_session *session)
 			  "max_rate", (json_int_t)recorder->log.max_rate, "cookie",
 			  session->cookie != 0 ? report_decimal(session->cookie) : json_null());
 
-	if (json_object_update_new(fields, watch_record_tally(&recorder->tally)) == 0)
-		return fields;
-	json_decref(fields);
-	return NULL;
+	return report_whole(fields,
+			    json_object_update_new(fields, watch_record_tally(&recorder->tally)));
 }
 
 int watch_session_begin(struct watch_session *session, struct fault *fault)
